@@ -1,0 +1,122 @@
+//! JSON Schemas of tools (steps 5 and 10): drafts 4 to 2020-12, by `$schema`, 2020-12 where it says nothing.
+//!
+//! A schema is a server's text, so it is treated as code of an attacker: nothing is ever fetched, patterns are linear, and the work
+//! that checking a value can cost is counted before it is done (T32).
+
+mod cost;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jsonschema::{Draft, PatternOptions, Validator};
+
+use crate::digest::Digest;
+use crate::json::Json;
+
+/// Schemas that are kept compiled; when there are more, all are dropped and compiled again as needed.
+const MAX_CACHED: usize = 1_024;
+/// Bytes that a compiled pattern may take.
+const MAX_PATTERN_BYTES: usize = 1 << 20;
+/// Stack for checking, so that its depth is bounded by [`cost`] and not by what is left of the caller's.
+const STACK_BYTES: usize = 16 << 20;
+/// Characters of an explanation that are kept: it may quote the server's own text.
+const MAX_EXPLANATION_CHARS: usize = 500;
+
+/// Why a value was not accepted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SchemaError {
+    /// The schema itself cannot be used.
+    #[error("the schema cannot be used: {0}")]
+    Unusable(String),
+    /// Checking would cost more than the bound.
+    #[error("checking against the schema would cost more than {} steps", cost::MAX_STEPS)]
+    TooCostly,
+    /// The value does not fit.
+    #[error("{0}")]
+    Mismatch(String),
+}
+
+/// A schema that can be checked against.
+pub struct Schema {
+    source: Json,
+    validator: Validator,
+}
+
+/// Compiled schemas, by what they say.
+#[derive(Default)]
+pub struct SchemaCache(Mutex<HashMap<Digest, Arc<Schema>>>);
+
+impl SchemaCache {
+    /// The compiled form of a schema.
+    ///
+    /// # Errors
+    /// [`SchemaError::Unusable`].
+    pub fn get(&self, schema: &Json) -> Result<Arc<Schema>, SchemaError> {
+        let key = Digest::of_json(schema);
+        if let Some(known) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
+            return Ok(known.clone());
+        }
+        let compiled = Arc::new(Schema::compile(schema)?);
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MAX_CACHED {
+            known.clear();
+        }
+        known.insert(key, compiled.clone());
+        Ok(compiled)
+    }
+}
+
+impl Schema {
+    /// Compiles a schema.
+    ///
+    /// # Errors
+    /// [`SchemaError::Unusable`]: an unknown dialect, a reference that leaves the document, or a schema that is invalid in its
+    /// own dialect.
+    pub fn compile(schema: &Json) -> Result<Self, SchemaError> {
+        let draft = draft(schema)?;
+        cost::check_references(schema)?;
+        let value = schema.to_serde();
+        let validator = stacker::grow(STACK_BYTES, || {
+            jsonschema::options()
+                .with_draft(draft)
+                .offline()
+                .should_validate_formats(false)
+                .with_pattern_options(PatternOptions::regex().size_limit(MAX_PATTERN_BYTES))
+                .build(&value)
+                .map_err(|error| SchemaError::Unusable(explain(&error.to_string())))
+        })?;
+        Ok(Self { source: schema.clone(), validator })
+    }
+
+    /// Checks a value.
+    ///
+    /// # Errors
+    /// [`SchemaError::TooCostly`] and [`SchemaError::Mismatch`], which says where and why, cleaned and capped.
+    pub fn check(&self, value: &Json) -> Result<(), SchemaError> {
+        cost::bound(&self.source, value)?;
+        let value = value.to_serde();
+        stacker::grow(STACK_BYTES, || {
+            self.validator.validate(&value).map_err(|error| {
+                let place = error.instance_path().to_string();
+                let place = if place.is_empty() { "the value".to_owned() } else { format!("`{place}`") };
+                SchemaError::Mismatch(explain(&format!("{place}: {error}")))
+            })
+        })
+    }
+}
+
+fn draft(schema: &Json) -> Result<Draft, SchemaError> {
+    let Some(dialect) = schema.get("$schema") else { return Ok(Draft::Draft202012) };
+    match dialect.as_str().map(|uri| uri.trim_end_matches('#')) {
+        Some("https://json-schema.org/draft/2020-12/schema") => Ok(Draft::Draft202012),
+        Some("https://json-schema.org/draft/2019-09/schema") => Ok(Draft::Draft201909),
+        Some("http://json-schema.org/draft-07/schema" | "https://json-schema.org/draft-07/schema") => Ok(Draft::Draft7),
+        Some("http://json-schema.org/draft-06/schema" | "https://json-schema.org/draft-06/schema") => Ok(Draft::Draft6),
+        Some("http://json-schema.org/draft-04/schema" | "https://json-schema.org/draft-04/schema") => Ok(Draft::Draft4),
+        _ => Err(SchemaError::Unusable("its `$schema` names no dialect from draft 4 to 2020-12".to_owned())),
+    }
+}
+
+fn explain(text: &str) -> String {
+    crate::shape::clean_text(text).text.chars().take(MAX_EXPLANATION_CHARS).collect()
+}
