@@ -1,0 +1,110 @@
+//! Finding out whose a message is that the strict reader refused, and keeping the good tools of a listing that holds a bad one.
+//!
+//! Nothing read here reaches a caller unchecked: members found by this scanner only say which call fails, and every tool that is
+//! kept has been read strictly by itself. The unit that is refused is the result or the tool, not the connection (T16).
+
+use callgate_core::json::{Json, Object};
+
+/// Members of the object that `text` seems to be, equal keys included, values as raw text; none where it is no object.
+pub(crate) fn members(text: &str) -> Option<Vec<(String, &str)>> {
+    let parts = elements(text.trim().strip_prefix('{')?.strip_suffix('}')?)?;
+    parts.into_iter().map(member).collect()
+}
+
+/// The result of a `tools/list` reply in which only tools are not strict JSON: those become `null`, which is no definition and is
+/// dropped where tools are resolved. None where anything else is wrong.
+pub(crate) fn listing(reply: &str) -> Option<Json> {
+    let result = only(members(reply)?)?.into_iter().find(|(key, _)| key == "result")?.1;
+    let mut kept = Object::new();
+    for (key, raw) in only(members(result)?)? {
+        let value = if key == "tools" { tools(raw)? } else { Json::parse(raw).ok()? };
+        kept.insert(key, value);
+    }
+    Some(Json::Object(kept))
+}
+
+fn tools(text: &str) -> Option<Json> {
+    let items = elements(text.trim().strip_prefix('[')?.strip_suffix(']')?)?;
+    Some(Json::Array(items.into_iter().map(|item| Json::parse(item).unwrap_or(Json::Null)).collect()))
+}
+
+/// The members, unless two have one key.
+fn only(members: Vec<(String, &str)>) -> Option<Vec<(String, &str)>> {
+    let mut keys: Vec<&String> = members.iter().map(|(key, _)| key).collect();
+    keys.sort();
+    let twins = keys.windows(2).any(|pair| pair.first() == pair.last());
+    (!twins).then_some(members)
+}
+
+fn member(text: &str) -> Option<(String, &str)> {
+    let text = text.trim();
+    let end = string_end(text)?;
+    let (key, rest) = text.split_at_checked(end)?;
+    let Ok(Json::String(key)) = Json::parse(key) else { return None };
+    Some((key, rest.trim_start().strip_prefix(':')?.trim()))
+}
+
+/// What commas separate outside of strings and brackets; none for brackets that do not match.
+fn elements(text: &str) -> Option<Vec<&str>> {
+    if text.trim().is_empty() {
+        return Some(Vec::new());
+    }
+    let (mut parts, mut depth, mut start, mut at) = (Vec::new(), 0_usize, 0, 0);
+    while let Some(byte) = text.as_bytes().get(at) {
+        match byte {
+            b'"' => at += string_end(text.get(at..)?)? - 1,
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.checked_sub(1)?,
+            b',' if depth == 0 => {
+                parts.push(text.get(start..at)?);
+                start = at + 1;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    parts.push(text.get(start..)?);
+    (depth == 0).then_some(parts)
+}
+
+/// Where the string ends that `text` begins with.
+fn string_end(text: &str) -> Option<usize> {
+    let mut bytes = text.bytes().enumerate();
+    let (_, b'"') = bytes.next()? else { return None };
+    while let Some((at, byte)) = bytes.next() {
+        match byte {
+            b'"' => return Some(at + 1),
+            b'\\' => drop(bytes.next()),
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{listing, members};
+
+    #[test]
+    fn members_are_found_in_what_is_not_strict() {
+        let found = members(r#" {"id": 7, "result":{"a":1,"a":"},\"{"} ,"x":[{},[]]} "#).unwrap();
+        let found: Vec<_> = found.iter().map(|(key, raw)| (key.as_str(), *raw)).collect();
+        assert_eq!(found, [("id", "7"), ("result", r#"{"a":1,"a":"},\"{"}"#), ("x", "[{},[]]")]);
+        for text in ["", "{", "[1]", r#"{"a":{}"#, r#"{"a}"#, "{1:2}", r#"{"a":1}}"#, r#"{"a":]}"#] {
+            assert_eq!(members(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_bad_tool_costs_itself_only() {
+        let reply = r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"a"},{"name":"b","name":"c"},{"name":"\ud800"}],"ttlMs":5}}"#;
+        assert_eq!(listing(reply).unwrap().to_string(), r#"{"tools":[{"name":"a"},null,null],"ttlMs":5}"#);
+        for reply in [
+            r#"{"id":1,"result":{"tools":[],"tools":[]}}"#,
+            r#"{"id":1,"result":{"tools":[]},"result":{"tools":[]}}"#,
+            r#"{"id":1,"result":{"tools":[],"x":{"a":1,"a":2}}}"#,
+        ] {
+            assert_eq!(listing(reply), None, "{reply}");
+        }
+    }
+}
