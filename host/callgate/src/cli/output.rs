@@ -1,0 +1,111 @@
+//! What goes to standard output.
+
+use std::io::Write;
+
+use callgate::core::json::Json;
+use callgate::core::model::{Error, Reply};
+use callgate::core::shape::{clean_text, show_text};
+use callgate::core::{Step, Traced};
+
+/// Prints one line. A reader that is gone is no error.
+pub(crate) fn line(text: &impl std::fmt::Display) {
+    let _reader_gone = writeln!(std::io::stdout(), "{text}");
+}
+
+/// A call as the one JSON object of `--format json`.
+pub(crate) fn call_json(traced: &Traced, with_steps: bool) -> Json {
+    let head = [
+        ("version", Json::from(1u64)),
+        ("call_id", traced.call_id.as_str().into()),
+        ("revision", traced.revision.as_str().into()),
+        ("outcome", if traced.outcome.is_ok() { "result" } else { "error" }.into()),
+    ];
+    let body = match &traced.outcome {
+        Ok(reply) => ("result", reply.value().clone()),
+        Err(error) => ("error", error_json(error)),
+    };
+    let steps = with_steps.then(|| ("steps", traced.steps.iter().map(step_json).collect::<Vec<_>>().into()));
+    head.into_iter().chain([body]).chain(steps).collect()
+}
+
+fn error_json(error: &Error) -> Json {
+    [
+        ("kind", Json::from(error.kind.as_str())),
+        ("reason", error.reason.as_str().into()),
+        ("message", error.message.as_str().into()),
+        ("data", error.data.clone()),
+        ("sent", error.sent.as_str().into()),
+    ]
+    .into_iter()
+    .collect()
+}
+
+fn step_json(step: &Step) -> Json {
+    let micros = u64::try_from(step.duration.as_micros()).unwrap_or(u64::MAX);
+    let optional = [
+        ("plugin", step.plugin.clone().map(Json::from)),
+        ("fuel", step.fuel.map(Json::from)),
+        ("note", step.note.clone().map(Json::from)),
+    ];
+    [("step", Json::from(step.step)), ("verdict", step.verdict.into()), ("micros", micros.into())]
+        .into_iter()
+        .chain(optional.into_iter().filter_map(|(key, value)| Some((key, value?))))
+        .collect()
+}
+
+/// A result for a person: text as text, the rest as JSON; nothing that could play with the terminal.
+pub(crate) fn reply(reply: &Reply) {
+    let value = reply.value();
+    for block in value.get("content").and_then(Json::as_array).unwrap_or_default() {
+        match block.get("text").and_then(Json::as_str) {
+            Some(text) => line(&clean_text(text).text),
+            None => line(&show_text(&block.to_string())),
+        }
+    }
+    if let Some(structured) = value.get("structuredContent") {
+        line(&clean_text(&structured.to_string()).text);
+    }
+}
+
+/// The steps as a table that a person likes to read.
+pub(crate) fn table(steps: &[Step]) -> String {
+    let rows: Vec<[String; 6]> = steps
+        .iter()
+        .map(|step| {
+            [
+                step.step.to_owned(),
+                step.verdict.to_owned(),
+                step.plugin.clone().unwrap_or_default(),
+                step.fuel.map(grouped).unwrap_or_default(),
+                format!("{} us", grouped(u64::try_from(step.duration.as_micros()).unwrap_or(u64::MAX))),
+                step.note.clone().unwrap_or_default().chars().take(80).collect(),
+            ]
+        })
+        .collect();
+    let header = ["step", "verdict", "plugin", "fuel", "time", "note"].map(str::to_owned);
+    let width = |column: usize| rows.iter().chain([&header]).filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
+    let widths: Vec<usize> = (0..header.len()).map(|column| width(column).unwrap_or(0)).collect();
+    let rule = widths.iter().map(|width| "-".repeat(*width)).collect::<Vec<_>>().join("  ");
+    let print = |row: &[String; 6]| {
+        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
+            let is_number = column == 3 || column == 4;
+            if is_number { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
+        });
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    let lines = [print(&header), rule].into_iter().chain(rows.iter().map(print));
+    lines.map(|line| format!("  {line}\n")).collect()
+}
+
+/// `12 345 678`
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(' ');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
