@@ -1,7 +1,7 @@
 //! From a configuration to pipelines: the only file that knows every part.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use callgate_core::model::ServerName;
@@ -15,7 +15,7 @@ use callgate_store::{DecisionLog, SqliteStore};
 use callgate_wasm::{Capability, Engine, EngineOptions, Kind, LimitOverrides, LoadOptions, Plugin};
 use tokio::sync::OnceCell;
 
-use crate::config::{Config, PolicyTemplate, RuleTemplate, Stage};
+use crate::config::{Config, DecisionLogPath, PolicyTemplate, RuleTemplate, Stage};
 
 /// Bytes that a component file may have; more is not read.
 const MAX_COMPONENT_BYTES: u64 = callgate_wasm::limits::MAX_COMPONENT_BYTES as u64;
@@ -67,13 +67,24 @@ impl Host {
     /// # Errors
     /// The file, the cause and what to do.
     pub async fn store(&self) -> Result<Arc<SqliteStore>, StoreError> {
-        let open = || async {
-            let path = self.config.store.clone().or_else(callgate_store::default_path).ok_or_else(|| {
-                StoreError("neither XDG_STATE_HOME nor HOME is set; name a file with `[store] path`".to_owned())
-            })?;
-            SqliteStore::open(&path).await.map(Arc::new)
-        };
+        let open = || async { SqliteStore::open(self.store_path()?).await.map(Arc::new) };
         self.store.get_or_try_init(open).await.cloned()
+    }
+
+    fn store_path(&self) -> Result<PathBuf, StoreError> {
+        let unset = || StoreError("neither XDG_STATE_HOME nor HOME is set; name a file with `[store] path`".to_owned());
+        self.config.store.clone().or_else(callgate_store::default_path).ok_or_else(unset)
+    }
+
+    /// The log of decisions, opened once; none where the configuration wants none.
+    async fn log(&self) -> Result<Option<Arc<DecisionLog>>, StoreError> {
+        let path = match &self.config.decision_log {
+            DecisionLogPath::Nowhere => return Ok(None),
+            DecisionLogPath::File(path) => path.clone(),
+            DecisionLogPath::BesideStore => self.store_path()?.with_file_name("decisions.jsonl"),
+        };
+        let open = || async { DecisionLog::open(&path).map(Arc::new) };
+        self.log.get_or_try_init(open).await.cloned().map(Some)
     }
 
     /// A pipeline for one server, to which these kinds of input are declared; its person and handler are the caller's to add.
@@ -99,14 +110,11 @@ impl Host {
             .pins(store)
             .trust_annotations(configured.trust_annotations)
             .assigns(self.config.assigns.clone());
-        match &self.config.decision_log {
-            None => Ok(builder),
-            Some(path) => {
-                let open = || async { DecisionLog::open(path).map(Arc::new) };
-                let log = self.log.get_or_try_init(open).await.map_err(|error| HostError(error.to_string()))?;
-                Ok(builder.observer(log.clone()))
-            }
-        }
+        let log = self.log().await.map_err(|error| HostError(error.to_string()))?;
+        Ok(match log {
+            Some(log) => builder.observer(log),
+            None => builder,
+        })
     }
 
     /// Ends every server that this host started, and writes out what is logged.

@@ -53,16 +53,18 @@ fn step_json(step: &Step) -> Json {
         .collect()
 }
 
-/// A result for a person: text as text, the rest as JSON; nothing that could play with the terminal.
+/// A result for a person: text as text, the rest as JSON; nothing that could play with the terminal. Structured content repeats the
+/// text (MCP 2026-07-28, server/tools), so it is shown where there is none.
 pub(crate) fn reply(reply: &Reply) {
     let value = reply.value();
-    for block in value.get("content").and_then(Json::as_array).unwrap_or_default() {
+    let content = value.get("content").and_then(Json::as_array).unwrap_or_default();
+    for block in content {
         match block.get("text").and_then(Json::as_str) {
             Some(text) => line(&clean_text(text).text),
             None => line(&show_text(&block.to_string())),
         }
     }
-    if let Some(structured) = value.get("structuredContent") {
+    if let Some(structured) = value.get("structuredContent").filter(|_| content.is_empty()) {
         line(&clean_text(&structured.to_string()).text);
     }
 }

@@ -31,7 +31,11 @@ impl Prompter for Terminal {
 }
 
 fn ask(request: &PromptRequest, grant_ttl: Duration) -> Result<Verdict, PromptError> {
-    let mut terminal = OpenOptions::new().read(true).write(true).open("/dev/tty").map_err(|_| PromptError::Unavailable)?;
+    let opened = OpenOptions::new().read(true).write(true).open("/dev/tty");
+    let mut terminal = opened.map_err(|_| {
+        eprintln!("callgate: a person must approve this call, and there is no terminal to ask on; run it in one");
+        PromptError::Unavailable
+    })?;
     let mut answers = BufReader::new(terminal.try_clone().map_err(failed)?);
     write!(terminal, "{}", page(request)).map_err(failed)?;
     if request.call.arguments.canonical().chars().count() > MAX_SHOWN_CHARS {

@@ -39,7 +39,7 @@ impl Tools {
             output::line(&body);
         } else {
             for tool in &tools {
-                let hints: Vec<_> = Hint::ALL.into_iter().filter(|hint| tool.hint(*hint)).map(Hint::name).collect();
+                let hints: Vec<_> = Hint::ALL.into_iter().filter_map(|hint| said(tool, hint)).collect();
                 let description = tool.definition().get("description").and_then(Json::as_str).unwrap_or_default();
                 let description: String = show_text(description.lines().next().unwrap_or_default()).chars().take(100).collect();
                 output::line(&format!("{:<32}  {:<24}  {description}", tool.name(), hints.join(",")));
@@ -47,6 +47,13 @@ impl Tools {
         }
         Ok(())
     }
+}
+
+/// A hint that the server gives; with a question mark where it does not count, because the server is not trusted (T9).
+fn said(tool: &Tool, hint: Hint) -> Option<String> {
+    let declared = tool.declared(hint)?;
+    let doubt = if tool.hint(hint) == declared { "" } else { "?" };
+    declared.then(|| format!("{}{doubt}", hint.name()))
 }
 
 fn entry(tool: &Tool) -> Json {

@@ -64,8 +64,19 @@ pub struct Config {
     pub assigns: BTreeMap<String, Json>,
     /// Where grants and pins are kept; none is the user's state folder.
     pub store: Option<PathBuf>,
-    /// Where decisions are logged; none is nowhere.
-    pub decision_log: Option<PathBuf>,
+    /// Where decisions are logged.
+    pub decision_log: DecisionLogPath,
+}
+
+/// Where decisions are logged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DecisionLogPath {
+    /// `decisions.jsonl` beside the store.
+    BesideStore,
+    /// In this file.
+    File(PathBuf),
+    /// Nowhere.
+    Nowhere,
 }
 
 /// One server.
@@ -202,7 +213,11 @@ impl Resolver<'_> {
             capture: capture(&raw.telemetry.unwrap_or_default()),
             assigns: raw.assigns.into_iter().map(|(key, value)| Ok((key, units::json(value)?))).collect::<Resolved<_>>()?,
             store: raw.store.and_then(|store| store.path).map(|path| self.path(&path)).transpose()?,
-            decision_log: raw.log.and_then(|log| log.decisions).map(|path| self.path(&path)).transpose()?,
+            decision_log: match raw.log.and_then(|log| log.decisions).as_deref() {
+                None => DecisionLogPath::BesideStore,
+                Some("none") => DecisionLogPath::Nowhere,
+                Some(path) => DecisionLogPath::File(self.path(path)?),
+            },
         };
         self.names(&config)?;
         Ok(config)

@@ -514,7 +514,8 @@ pub struct Store {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Log {
-    /// A file for decisions, one JSON object a line: codes and digests, no arguments. Default: none.
+    /// A file for decisions, one JSON object a line: codes and digests, no arguments. Default: `decisions.jsonl` beside the store;
+    /// `"none"` for no log.
     pub decisions: Option<String>,
 }
 
