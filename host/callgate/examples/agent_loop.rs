@@ -9,6 +9,8 @@
 //! The loop does what every loop must: it shows the model only what is visible, tells it denials in a form that it can use, stops where a
 //! person says stop, and remembers which servers' output is in the turn.
 
+#![expect(clippy::print_stdout, reason = "an example says what it does")]
+
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::sync::Arc;

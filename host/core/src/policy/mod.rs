@@ -99,7 +99,7 @@ impl Policy {
             return Decision::new(Effect::Deny, Reason::DenyRule, Some(first), rest);
         }
         let asks = hits(&self.ask, call, oracle);
-        let allows: Vec<_> = hits(&self.allow, call, oracle).into_iter().filter(|hit| !hit.failed).collect();
+        let (untold, allows): (Vec<_>, Vec<_>) = hits(&self.allow, call, oracle).into_iter().partition(|hit| hit.failed);
         let causes = causes(evidence, &asks, allows.is_empty());
         if let Some(reason) = evidence.pin {
             return Decision { rule: None, ..Decision::new(Effect::Ask, reason, None, &asks).asking(causes, &asks) };
@@ -114,7 +114,9 @@ impl Policy {
             return Decision::new(Effect::Allow, Reason::AllowRule, Some(first), rest);
         }
         let unmatched = if call.context.has_approver { Effect::Ask } else { Effect::Deny };
-        Decision::new(self.default.unwrap_or(unmatched), Reason::NoRule, None, &[]).asking(causes, &asks)
+        let decision = Decision::new(self.default.unwrap_or(unmatched), Reason::NoRule, None, &[]).asking(causes, &asks);
+        // Where an allow rule could not be told, the ask is there because something failed: no grant may come of it (T8).
+        Decision { grantable: untold.is_empty(), ..decision }
     }
 
     /// Whether a deny rule matches: asked again of a newer policy before a call leaves (T6).

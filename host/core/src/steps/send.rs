@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::json::Json;
-use crate::model::{Call, Error, Kind, Reason, Sent, ToolResult};
+use crate::model::{Call, Era, Error, Kind, Reason, Sent, ToolResult};
 use crate::run::Run;
 
 use super::encode::{Answers, Encoded};
@@ -31,7 +31,8 @@ pub(super) async fn rounds(run: &mut Run<'_>, encoded: Encoded) -> Result<ToolRe
         }
         let reply = encoded.connection.call(encoded.round(&answers), &gate).await;
         let value = if round == 0 { reply? } else { reply.map_err(asked_before)? };
-        if !is_input_required(&value) {
+        // The legacy era has no rounds: a server that asks so broke the protocol, and its reply is no complete result.
+        if encoded.connection.era() == Era::Legacy || !is_input_required(&value) {
             return Ok(ToolResult::from_server(value)?);
         }
         let pause = STATE_ONLY_PAUSE.saturating_mul(u32::try_from(round).unwrap_or(u32::MAX));
