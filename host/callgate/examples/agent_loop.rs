@@ -37,9 +37,8 @@ fn model(turn: usize, tools: &[Arc<Tool>]) -> Option<(&'static str, &'static str
 }
 
 fn govern() -> Result<Revision, Box<dyn Error>> {
-    let hide_destructive = |tool: &Arc<Tool>, _context: &Arc<Context>| {
-        Ok(if tool.hint(Hint::Destructive) { Visibility::Hidden } else { Visibility::Visible })
-    };
+    let hide_destructive =
+        |tool: &Arc<Tool>, _context: &Arc<Context>| Ok(if tool.hint(Hint::Destructive) { Visibility::Hidden } else { Visibility::Visible });
     let no_dotfiles = |call: &Call| {
         let path = call.arguments.value().get("path").and_then(Json::as_str).unwrap_or_default();
         let hidden = path.split('/').any(|part| part.starts_with('.'));

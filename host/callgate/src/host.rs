@@ -46,14 +46,7 @@ impl Host {
     /// A host for a configuration. Nothing is loaded or started yet.
     #[must_use]
     pub fn new(config: Config, options: HostOptions) -> Self {
-        Self {
-            config,
-            options,
-            revision: Mutex::new(None),
-            store: OnceCell::new(),
-            log: OnceCell::new(),
-            servers: Mutex::new(Vec::new()),
-        }
+        Self { config, options, revision: Mutex::new(None), store: OnceCell::new(), log: OnceCell::new(), servers: Mutex::new(Vec::new()) }
     }
 
     /// The configuration.
@@ -190,7 +183,13 @@ impl Plugins {
     }
 
     /// A plugin in its place, held to the powers that it was given there.
-    fn part<T: ?Sized>(&self, file: &Path, stage: &Stage, kind: Kind, part: impl Fn(&Plugin) -> Option<Arc<T>>) -> Result<Entry<T>, HostError> {
+    fn part<T: ?Sized>(
+        &self,
+        file: &Path,
+        stage: &Stage,
+        kind: Kind,
+        part: impl Fn(&Plugin) -> Option<Arc<T>>,
+    ) -> Result<Entry<T>, HostError> {
         let extension = self.0.get(&stage.plugin).and_then(part).ok_or_else(|| not_of_kind(file, &stage.plugin, kind))?;
         Ok(Entry {
             name: stage.plugin.clone(),
@@ -212,9 +211,12 @@ fn load(config: &Config, options: HostOptions, engine: &Engine, name: &str) -> R
     let Some(plugin) = config.plugins.get(name) else { return Err(HostError(format!("{file}: there is no `[plugin.{name}]`"))) };
     let path = plugin.path.display();
     if plugin.sha256.is_none() && !options.dev {
-        return Err(HostError(format!("{file}: plugin `{name}` has no `sha256`; `callgate plugin inspect {path}` shows it, and --dev loads without")));
+        return Err(HostError(format!(
+            "{file}: plugin `{name}` has no `sha256`; `callgate plugin inspect {path}` shows it, and --dev loads without"
+        )));
     }
-    let bytes = read_component(&plugin.path).map_err(|error| HostError(format!("{file}: plugin `{name}`: {path} cannot be read: {error}")))?;
+    let bytes =
+        read_component(&plugin.path).map_err(|error| HostError(format!("{file}: plugin `{name}`: {path} cannot be read: {error}")))?;
     let is_approver = config.approver.as_ref().is_some_and(|stage| stage.plugin == name);
     let load = LoadOptions {
         sha256: plugin.sha256,
@@ -248,5 +250,8 @@ pub fn read_component(path: &Path) -> std::io::Result<Vec<u8>> {
 }
 
 fn not_of_kind(file: &Path, plugin: &str, kind: Kind) -> HostError {
-    HostError(format!("{}: plugin `{plugin}` is used as a {kind}, but does not export that kind; `callgate plugin inspect` shows what it is", file.display()))
+    HostError(format!(
+        "{}: plugin `{plugin}` is used as a {kind}, but does not export that kind; `callgate plugin inspect` shows what it is",
+        file.display()
+    ))
 }

@@ -30,7 +30,8 @@ impl Config {
                 let warnings = config::warnings(host.config());
                 if global.format == Format::Json {
                     let warnings: Vec<Json> = warnings.into_iter().map(Json::from).collect();
-                    let body: Json = [("version", Json::from(1u64)), ("ok", true.into()), ("warnings", warnings.into())].into_iter().collect();
+                    let body: Json =
+                        [("version", Json::from(1u64)), ("ok", true.into()), ("warnings", warnings.into())].into_iter().collect();
                     output::line(&body);
                 } else {
                     for warning in &warnings {

@@ -59,7 +59,8 @@ fn print(grants: &[Grant], global: &Global) {
 }
 
 fn to_json(grant: &Grant) -> Json {
-    let list = |texts: &std::collections::BTreeSet<String>| Json::from(texts.iter().map(|text| Json::from(text.as_str())).collect::<Vec<_>>());
+    let list =
+        |texts: &std::collections::BTreeSet<String>| Json::from(texts.iter().map(|text| Json::from(text.as_str())).collect::<Vec<_>>());
     let given = &grant.given;
     [
         ("id", Json::from(grant.id.as_str())),

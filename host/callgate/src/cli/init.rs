@@ -36,7 +36,12 @@ impl Init {
         if file.exists() && !self.force {
             return Err(Failed::Usage(format!("{} is there already; --force replaces it, --config names another", file.display())));
         }
-        let name: ServerName = self.name.clone().unwrap_or_else(|| guess_name(&self.command)).parse().map_err(|error| Failed::Usage(format!("{error}; name it with --name")))?;
+        let name: ServerName = self
+            .name
+            .clone()
+            .unwrap_or_else(|| guess_name(&self.command))
+            .parse()
+            .map_err(|error| Failed::Usage(format!("{error}; name it with --name")))?;
         let server = Arc::new(StdioServer::new(StdioConfig::new(name.clone(), self.command.clone())));
         // Hints are only read here, to sort the tools for the person who will look at the file.
         let pipeline = PipelineBuilder::new(server.clone()).trust_annotations(true).build();
@@ -51,7 +56,9 @@ impl Init {
     fn text(&self, name: &ServerName, tools: &[Arc<Tool>]) -> Result<String, Failed> {
         let mut text = String::new();
         let mut say = |line: &str| text.push_str(&format!("{line}\n"));
-        say("# Callgate: what may be called, and by whose leave. `callgate config check` reads it, `callgate config schema` explains it.\n");
+        say(
+            "# Callgate: what may be called, and by whose leave. `callgate config check` reads it, `callgate config schema` explains it.\n",
+        );
         say(&format!("[server.{name}]"));
         say(&format!("command = [{}]", self.command.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(", ")));
         say("# The child gets PATH, HOME and what stands here, and nothing else of the environment.");
@@ -61,11 +68,15 @@ impl Init {
         match self.ask_person()? {
             Some((path, digest)) => {
                 say(&format!("[plugin.ask-person]\npath = {}\nsha256 = \"{digest}\"\n", quoted(&path)));
-                say("[pipeline]\n# Asks on the terminal. It may pass on a person's \"always\".\napprover = { plugin = \"ask-person\", may = [\"always\"] }\n");
+                say(
+                    "[pipeline]\n# Asks on the terminal. It may pass on a person's \"always\".\napprover = { plugin = \"ask-person\", may = [\"always\"] }\n",
+                );
             }
             None => {
                 say("# No approver: what would be asked about is denied. `make plugins` builds `ask-person`; then:");
-                say("# [plugin.ask-person]\n# path = \"ask-person.wasm\"\n# sha256 = \"...\"\n# [pipeline]\n# approver = { plugin = \"ask-person\", may = [\"always\"] }\n");
+                say(
+                    "# [plugin.ask-person]\n# path = \"ask-person.wasm\"\n# sha256 = \"...\"\n# [pipeline]\n# approver = { plugin = \"ask-person\", may = [\"always\"] }\n",
+                );
             }
         }
         say("[policy]\n# deny > pin > ask > allow > default. Left out, `default` asks where there is an approver, else denies.");
@@ -82,7 +93,9 @@ impl Init {
         say("] }]");
         if !writes.is_empty() {
             say("# Not allowed, so asked about or denied:");
-            writes.iter().for_each(|tool| say(&format!("#   {}{}", tool.name(), if tool.hint(Hint::Destructive) { " (may destroy)" } else { "" })));
+            writes
+                .iter()
+                .for_each(|tool| say(&format!("#   {}{}", tool.name(), if tool.hint(Hint::Destructive) { " (may destroy)" } else { "" })));
         }
         Ok(text)
     }
@@ -99,7 +112,8 @@ impl Init {
 
 /// `npx -y @modelcontextprotocol/server-filesystem@1 /srv` is `filesystem`.
 fn guess_name(command: &[String]) -> String {
-    let is_runner = |word: &str| matches!(word, "npx" | "uvx" | "uv" | "run" | "python" | "python3" | "node" | "-m") || word.starts_with('-');
+    let is_runner =
+        |word: &str| matches!(word, "npx" | "uvx" | "uv" | "run" | "python" | "python3" | "node" | "-m") || word.starts_with('-');
     let word = command.iter().find(|word| !is_runner(word.rsplit('/').next().unwrap_or(word))).map_or("server", String::as_str);
     let last = word.rsplit('/').next().unwrap_or(word).split('@').next().unwrap_or_default();
     let last = last.trim_end_matches(".js").trim_end_matches(".py").trim_start_matches("mcp-server-").trim_start_matches("server-");

@@ -42,11 +42,8 @@ fn error_json(error: &Error) -> Json {
 
 fn step_json(step: &Step) -> Json {
     let micros = u64::try_from(step.duration.as_micros()).unwrap_or(u64::MAX);
-    let optional = [
-        ("plugin", step.plugin.clone().map(Json::from)),
-        ("fuel", step.fuel.map(Json::from)),
-        ("note", step.note.clone().map(Json::from)),
-    ];
+    let optional =
+        [("plugin", step.plugin.clone().map(Json::from)), ("fuel", step.fuel.map(Json::from)), ("note", step.note.clone().map(Json::from))];
     [("step", Json::from(step.step)), ("verdict", step.verdict.into()), ("micros", micros.into())]
         .into_iter()
         .chain(optional.into_iter().filter_map(|(key, value)| Some((key, value?))))

@@ -62,9 +62,12 @@ async fn accept(host: &callgate::Host, server: &str, tool: Option<String>) -> Re
         eprintln!("recorded the first baseline of `{server}`");
         return Ok(());
     };
-    let wanted: Vec<_> = differences(&standing, &now).into_iter().filter(|difference| tool.as_ref().is_none_or(|tool| *tool == difference.tool)).collect();
+    let wanted: Vec<_> =
+        differences(&standing, &now).into_iter().filter(|difference| tool.as_ref().is_none_or(|tool| *tool == difference.tool)).collect();
     if let Some(tool) = tool.filter(|_| wanted.is_empty()) {
-        return Err(Failed::NotFound(format!("`{tool}` is as it was approved, or not there; `callgate pins diff {server}` shows what differs")));
+        return Err(Failed::NotFound(format!(
+            "`{tool}` is as it was approved, or not there; `callgate pins diff {server}` shows what differs"
+        )));
     }
     for difference in wanted {
         let pinned = now.tools.get(&difference.tool).cloned();
@@ -97,7 +100,9 @@ fn differences(standing: &Baseline, now: &Baseline) -> Vec<Difference> {
     let names: BTreeSet<&String> = standing.tools.keys().chain(now.tools.keys()).collect();
     let difference = |name: &String| {
         let (what, changes) = match (standing.tools.get(name), now.tools.get(name)) {
-            (Some(old), Some(new)) if old.fingerprint != new.fingerprint => ("changed", Some(patch(&diff(&old.definition, &new.definition)))),
+            (Some(old), Some(new)) if old.fingerprint != new.fingerprint => {
+                ("changed", Some(patch(&diff(&old.definition, &new.definition))))
+            }
             (Some(_), None) => ("gone", None),
             (None, Some(new)) if standing.tools.values().any(|old| old.shape == new.shape) => ("renamed", None),
             (None, Some(_)) => ("new", None),

@@ -22,9 +22,14 @@ pub(crate) enum Plugin {
 impl Plugin {
     pub(crate) fn run(self, global: &Global) -> Result<(), Failed> {
         let Plugin::Inspect { file } = self;
-        let bytes = callgate::read_component(&file).map_err(|error| Failed::NotFound(format!("{} cannot be read: {error}", file.display())))?;
+        let bytes =
+            callgate::read_component(&file).map_err(|error| Failed::NotFound(format!("{} cannot be read: {error}", file.display())))?;
         let inspection = inspect(&bytes).map_err(|error| Failed::Config(format!("{}: {error}", file.display())))?;
-        if global.format == Format::Json { output::line(&to_json(&inspection)) } else { print(&inspection) }
+        if global.format == Format::Json {
+            output::line(&to_json(&inspection))
+        } else {
+            print(&inspection)
+        }
         match inspection.problems.first() {
             None => Ok(()),
             Some(problem) => Err(Failed::Config(format!("{} would not load: {problem}", file.display()))),
@@ -61,7 +66,9 @@ fn to_json(inspection: &Inspection) -> Json {
     let list = |texts: Vec<String>| Json::Array(texts.into_iter().map(Json::from).collect());
     let import = |import: &callgate::wasm::Import| -> Json {
         let words = import.words.iter().map(|word| (*word).to_owned()).collect();
-        [("name", Json::from(import.name.as_str())), ("functions", list(import.functions.clone())), ("words", list(words))].into_iter().collect()
+        [("name", Json::from(import.name.as_str())), ("functions", list(import.functions.clone())), ("words", list(words))]
+            .into_iter()
+            .collect()
     };
     [
         ("version", Json::from(1u64)),

@@ -22,7 +22,8 @@ pub(crate) fn config_path(global: &Global) -> Result<PathBuf, Failed> {
     }
     let folder = std::env::var_os("XDG_CONFIG_HOME").filter(|folder| !folder.is_empty()).map(PathBuf::from);
     let folder = folder.or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".config")));
-    let folder = folder.ok_or_else(|| Failed::Usage("neither XDG_CONFIG_HOME nor HOME is set; name the configuration with --config".to_owned()))?;
+    let folder =
+        folder.ok_or_else(|| Failed::Usage("neither XDG_CONFIG_HOME nor HOME is set; name the configuration with --config".to_owned()))?;
     Ok(folder.join("callgate").join("callgate.toml"))
 }
 

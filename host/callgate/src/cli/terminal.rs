@@ -48,7 +48,9 @@ fn ask(request: &PromptRequest, grant_ttl: Duration) -> Result<Verdict, PromptEr
             "" | "d" | "deny" => return Ok(Verdict::Deny(Refusal::new("person", "a person said no"))),
             "s" | "stop" => return Ok(Verdict::DenyAndHalt(Refusal::new("person", "a person said no, and to stop"))),
             "o" | "once" => return Ok(Verdict::AllowOnce),
-            "a" | "always" if confirmed(request, grant_ttl, &mut terminal, &mut answers)? => return Ok(Verdict::AllowAlways(GrantTerms::default())),
+            "a" | "always" if confirmed(request, grant_ttl, &mut terminal, &mut answers)? => {
+                return Ok(Verdict::AllowAlways(GrantTerms::default()));
+            }
             _ => {}
         }
     }
@@ -79,7 +81,13 @@ fn page(request: &PromptRequest) -> String {
     row("server", context.server.to_string());
     row("tool", show_text(call.tool.name()));
     row("principal", context.principal.as_ref().map_or_else(|| "none".to_owned(), |principal| show_text(&principal.to_string())));
-    row("why", question.rule.as_ref().map_or_else(|| question.reason.as_str().to_owned(), |rule| format!("{}: rule `{}`", question.reason.as_str(), show_text(rule))));
+    row(
+        "why",
+        question.rule.as_ref().map_or_else(
+            || question.reason.as_str().to_owned(),
+            |rule| format!("{}: rule `{}`", question.reason.as_str(), show_text(rule)),
+        ),
+    );
     if !context.taint.is_empty() {
         row("tainted by", show_text(&context.taint.iter().cloned().collect::<Vec<_>>().join(", ")));
     }

@@ -57,11 +57,7 @@ fn said(tool: &Tool, hint: Hint) -> Option<String> {
 }
 
 fn entry(tool: &Tool) -> Json {
-    [
-        ("name", Json::from(tool.name())),
-        ("fingerprint", tool.fingerprint().to_string().into()),
-        ("definition", tool.definition().clone()),
-    ]
-    .into_iter()
-    .collect()
+    [("name", Json::from(tool.name())), ("fingerprint", tool.fingerprint().to_string().into()), ("definition", tool.definition().clone())]
+        .into_iter()
+        .collect()
 }

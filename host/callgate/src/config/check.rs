@@ -17,7 +17,8 @@ pub fn warnings(config: &Config) -> Vec<String> {
         if server.command.iter().any(|word| word == "-y" || word == "--yes") {
             warnings.push(format!("server `{name}` may fetch a new version at each start; name an exact version in its command"));
         }
-        warnings.push(format!("server `{name}` runs as this user and could change this configuration; only a sandbox would keep it from that"));
+        warnings
+            .push(format!("server `{name}` runs as this user and could change this configuration; only a sandbox would keep it from that"));
     }
     warnings
 }
@@ -52,7 +53,8 @@ fn rules(config: &Config, warnings: &mut Vec<String>) {
     let trusts_any = config.servers.values().any(|server| server.trust_annotations);
     for rule in &policy.allow {
         if !trusts_any && rule.condition.leaves().into_iter().any(needs_trust) {
-            warnings.push(format!("allow rule `{}` needs annotations, but no server has `trust_annotations`: it will not match", rule.name));
+            warnings
+                .push(format!("allow rule `{}` needs annotations, but no server has `trust_annotations`: it will not match", rule.name));
         }
     }
     for rule in policy.deny.iter().chain(&policy.ask) {
@@ -77,7 +79,9 @@ fn untested_argument(rule: &RuleTemplate) -> Option<String> {
     let leaves = rule.condition.leaves();
     let arguments = |wanted_exists: bool| {
         leaves.iter().filter_map(move |leaf| match leaf {
-            ConditionTemplate::Ready(Condition::Argument(pointer, test)) if matches!(test, ValueTest::Exists(_)) == wanted_exists => Some(pointer),
+            ConditionTemplate::Ready(Condition::Argument(pointer, test)) if matches!(test, ValueTest::Exists(_)) == wanted_exists => {
+                Some(pointer)
+            }
             _ => None,
         })
     };

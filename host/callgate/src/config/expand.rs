@@ -16,7 +16,8 @@ pub(super) fn text(text: &str, variables: &dyn Fn(&str) -> Option<String>) -> Re
         let (reference, after) = after.split_once('}').ok_or_else(|| format!("`{text}` has a `${{` without its `}}`"))?;
         let (name, default) = reference.split_once(":-").map_or((reference, None), |(name, default)| (name, Some(default)));
         let value = variables(name).filter(|value| !(value.is_empty() && default.is_some())).or_else(|| default.map(str::to_owned));
-        let value = value.ok_or_else(|| format!("the environment variable `{name}` is not set; set it, or write `${{{name}:-default}}`"))?;
+        let value =
+            value.ok_or_else(|| format!("the environment variable `{name}` is not set; set it, or write `${{{name}:-default}}`"))?;
         expanded.push_str(before);
         expanded.push_str(&value);
         rest = after;

@@ -296,7 +296,8 @@ fn stage(raw: raw::Entry) -> Resolved<Stage> {
                 raw::PowerWord::Always => may.always = true,
             },
             raw::Power::Rewrite(rewrite) => {
-                let pointers = rewrite.rewrite.iter().map(|text| text.parse().map_err(|error| format!("`may` of `{}`: {error}", table.plugin)));
+                let pointers =
+                    rewrite.rewrite.iter().map(|text| text.parse().map_err(|error| format!("`may` of `{}`: {error}", table.plugin)));
                 may.rewrite.extend(pointers.collect::<Resolved<Vec<_>>>()?);
             }
         }

@@ -46,7 +46,9 @@ impl RuleTemplate {
 
 impl ConditionTemplate {
     fn resolve<E>(&self, predicate: &dyn Fn(&str) -> Result<PredicateEntry, E>) -> Result<Condition, E> {
-        let each = |conditions: &[ConditionTemplate]| conditions.iter().map(|condition| condition.resolve(predicate)).collect::<Result<Vec<_>, E>>();
+        let each = |conditions: &[ConditionTemplate]| {
+            conditions.iter().map(|condition| condition.resolve(predicate)).collect::<Result<Vec<_>, E>>()
+        };
         Ok(match self {
             ConditionTemplate::Ready(condition) => condition.clone(),
             ConditionTemplate::Predicate(name) => Condition::Predicate(predicate(name)?),
@@ -58,7 +60,10 @@ impl ConditionTemplate {
 
     /// Every predicate's name in it.
     pub(super) fn predicates(&self) -> Vec<&str> {
-        self.leaves().into_iter().filter_map(|leaf| if let ConditionTemplate::Predicate(name) = leaf { Some(name.as_str()) } else { None }).collect()
+        self.leaves()
+            .into_iter()
+            .filter_map(|leaf| if let ConditionTemplate::Predicate(name) = leaf { Some(name.as_str()) } else { None })
+            .collect()
     }
 
     /// Every condition in it that has no other inside.

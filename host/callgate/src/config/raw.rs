@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use schemars::JsonSchema;
+use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, MapAccess, Visitor};
-use serde::Deserialize;
 
 /// callgate.toml
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -7,7 +7,9 @@ use callgate_core::json::Json;
 /// `250ms`, `60s`, `5m`, `24h`, `7d`.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let scale = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
-    measured(text, &scale).map(Duration::from_millis).ok_or_else(|| format!("`{text}` is no duration; write it like `250ms`, `60s`, `5m` or `24h`"))
+    measured(text, &scale)
+        .map(Duration::from_millis)
+        .ok_or_else(|| format!("`{text}` is no duration; write it like `250ms`, `60s`, `5m` or `24h`"))
 }
 
 /// `65536`, `64KiB`, `32MiB`, `1GiB`.

@@ -27,7 +27,8 @@ pub(crate) struct Demo {
 
 impl Demo {
     pub(crate) async fn run(self, _global: &Global) -> Result<(), Failed> {
-        let plugins = self.plugins.or_else(|| std::env::var_os("CALLGATE_PLUGINS").map(PathBuf::from)).unwrap_or_else(|| "target/plugins".into());
+        let plugins =
+            self.plugins.or_else(|| std::env::var_os("CALLGATE_PLUGINS").map(PathBuf::from)).unwrap_or_else(|| "target/plugins".into());
         let plugins = plugins.canonicalize().map_err(|error| {
             Failed::NotFound(format!("{}: the demo's plugins are not there ({error}); `make demo` builds them", plugins.display()))
         })?;

@@ -10,10 +10,7 @@ const WRITE: Line = line("write_note", r#"{"path":"todo.txt","text":"milk"}"#, s
 pub(super) fn all() -> Vec<Scene> {
     vec![
         scene("A call is allowed, and its argument rewritten into the allowed folder.", vec![READ]),
-        scene(
-            "A call is denied by a rule.",
-            vec![line("read_note", r#"{"path":"/notes/.keys"}"#, error("denied", "deny_rule"))],
-        ),
+        scene("A call is denied by a rule.", vec![line("read_note", r#"{"path":"/notes/.keys"}"#, error("denied", "deny_rule"))]),
         scene(
             "A hidden tool is answered exactly like one that does not exist.",
             vec![
