@@ -73,5 +73,9 @@ fn data(text: Option<String>) -> Result<Option<Json>, Failure> {
 
 fn object(text: &str) -> Result<Json, Failure> {
     let value = Json::parse(text).map_err(bad_return)?;
-    if value.as_object().is_some() { Ok(value) } else { Err(bad_return(format!("an object is expected, and this is {}", value.type_name()))) }
+    if value.as_object().is_some() {
+        Ok(value)
+    } else {
+        Err(bad_return(format!("an object is expected, and this is {}", value.type_name())))
+    }
 }

@@ -3,10 +3,13 @@
 //! Each class of plugins has sandboxes of its own, and so have approvers, since they wait for people: a full house of waiting
 //! prompts never keeps a hook from running (T29).
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
+use callgate_core::digest::Digest;
 use tokio::sync::Semaphore;
+use wasmtime::component::Component;
 
 use crate::limits::Class;
 use crate::log::{LogSink, TracingSink};
@@ -49,6 +52,9 @@ pub(crate) struct House {
     pub(crate) reviewing: Semaphore,
     pub(crate) patience: Duration,
     pub(crate) pooled: bool,
+    /// What is compiled and in use, by the digest of its bytes: several plugins of one component share its code, and a reload
+    /// compiles only what is new.
+    compiled: Mutex<HashMap<Digest, Weak<Component>>>,
 }
 
 /// Why there is no engine.
@@ -108,6 +114,20 @@ impl House {
             reviewing: Semaphore::new(options.reviewing),
             patience: options.patience,
             pooled: is_pooled,
+            compiled: Mutex::default(),
         })
+    }
+
+    /// The compiled form of a component with that digest.
+    pub(crate) fn compile(&self, digest: Digest, bytes: &[u8]) -> wasmtime::Result<Arc<Component>> {
+        if let Some(known) = self.compiled.lock().unwrap_or_else(PoisonError::into_inner).get(&digest).and_then(Weak::upgrade) {
+            return Ok(known);
+        }
+        // Not under the lock: it takes seconds for an interpreter. Two loads at once compile twice, and either will do.
+        let component = Arc::new(Component::from_binary(&self.engine, bytes)?);
+        let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        compiled.retain(|_, component| component.strong_count() > 0);
+        compiled.insert(digest, Arc::downgrade(&component));
+        Ok(component)
     }
 }

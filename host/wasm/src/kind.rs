@@ -28,8 +28,7 @@ pub enum Kind {
 
 impl Kind {
     /// All of them, in the order of the pipeline.
-    pub const ALL: [Kind; 6] =
-        [Kind::Filter, Kind::Predicate, Kind::PreHook, Kind::PostHook, Kind::FailureHook, Kind::Approver];
+    pub const ALL: [Kind; 6] = [Kind::Filter, Kind::Predicate, Kind::PreHook, Kind::PostHook, Kind::FailureHook, Kind::Approver];
 
     /// The exported interface's name.
     #[must_use]

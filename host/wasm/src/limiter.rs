@@ -1,6 +1,6 @@
 //! Counts what a sandbox takes from the host's memory, and says no. What it refused decides what a later trap is called.
 
-use wasmtime::{Result, ResourceLimiter};
+use wasmtime::{ResourceLimiter, Result};
 
 use crate::limits::Limits;
 

@@ -175,9 +175,7 @@ impl Limits {
         // Filters and predicates run once per tool or rule, so they get a tenth of what runs once per call.
         let (fuel, deadline, answer_bytes) = match kind {
             Kind::Filter | Kind::Predicate => (5_000_000, Duration::from_millis(100), 256 << 10),
-            Kind::PreHook | Kind::PostHook | Kind::FailureHook | Kind::Approver => {
-                (50_000_000, Duration::from_millis(250), 8 << 20)
-            }
+            Kind::PreHook | Kind::PostHook | Kind::FailureHook | Kind::Approver => (50_000_000, Duration::from_millis(250), 8 << 20),
         };
         // An interpreter burns ten times the fuel for the same work, and hundreds of times for its own start.
         let (fuel, setup_fuel, memory) = match class {

@@ -79,13 +79,17 @@ pub enum LoadError {
     #[error(transparent)]
     Scan(#[from] ScanError),
     /// No kind is exported.
-    #[error("it exports none of filter, predicate, pre-hook, post-hook, failure-hook and approver of `callgate:plugin`, so there is nothing to call: build it against the contract in `wit/`")]
+    #[error(
+        "it exports none of filter, predicate, pre-hook, post-hook, failure-hook and approver of `callgate:plugin`, so there is nothing to call: build it against the contract in `wit/`"
+    )]
     NoKind,
     /// `setup` is missing.
     #[error("it does not export `callgate:plugin/setup`, which every plugin must: add `configure`, even if it takes no settings")]
     NoSetup,
     /// Built for another version of the contract.
-    #[error("`{name}` is version {found} of the contract, and this host has {supported}: rebuild the plugin, or use a host that supports {found}")]
+    #[error(
+        "`{name}` is version {found} of the contract, and this host has {supported}: rebuild the plugin, or use a host that supports {found}"
+    )]
     Version {
         /// The export or import.
         name: String,
@@ -192,7 +196,7 @@ fn load(engine: &Engine, bytes: &[u8], options: LoadOptions) -> Result<Plugin, L
     let settings = settings(&inspection, &options.settings)?;
 
     let house = engine.house(class).clone();
-    let component = Component::from_binary(&house.engine, bytes).map_err(|error| LoadError::Compile(explain(&error)))?;
+    let component = house.compile(inspection.digest, bytes).map_err(|error| LoadError::Compile(explain(&error)))?;
     let contract = |error: wasmtime::Error| LoadError::Contract(explain(&error));
     let setup = export(&component, "setup", "configure")?;
     let mut bound = Vec::with_capacity(inspection.kinds.len());
@@ -202,7 +206,7 @@ fn load(engine: &Engine, bytes: &[u8], options: LoadOptions) -> Result<Plugin, L
     }
     // In `setup.configure` only `log` answers, whatever the kinds: one more row.
     let first = link(&component, &[crate::kind::Interface::Log]).map_err(contract)?;
-    let loaded = Loaded { name: options.name, settings, setup, bound, inspection, house, log: engine.log().clone() };
+    let loaded = Loaded { name: options.name, settings, setup, bound, component, inspection, house, log: engine.log().clone() };
     loaded.configure_once(&first)?;
     Ok(Plugin::new(loaded))
 }

@@ -4,7 +4,7 @@ use std::fmt::{Debug, Formatter};
 use std::sync::Arc;
 
 use callgate_core::digest::Digest;
-use wasmtime::component::{ComponentExportIndex, InstancePre};
+use wasmtime::component::{Component, ComponentExportIndex, InstancePre};
 
 use crate::engine::House;
 use crate::inspect::Inspection;
@@ -23,6 +23,9 @@ pub(crate) struct Loaded {
     pub(crate) settings: String,
     pub(crate) setup: ComponentExportIndex,
     pub(crate) bound: Vec<Bound>,
+    /// Held so that the next plugin of this component finds it compiled.
+    #[expect(dead_code, reason = "the instances use it by themselves")]
+    pub(crate) component: Arc<Component>,
     pub(crate) inspection: Inspection,
     pub(crate) house: Arc<House>,
     pub(crate) log: Arc<dyn LogSink>,

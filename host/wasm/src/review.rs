@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use callgate_core::model::{Failure, FailureKind, Limit, Metered};
 use futures_util::FutureExt;
-use wasmtime::{Store, UpdateDeadline};
 use wasmtime::component::Instance;
+use wasmtime::{Store, UpdateDeadline};
 
 use crate::contract::callgate::plugin::types::Verdict;
 use crate::failure::{self, Phase};
@@ -41,13 +41,12 @@ impl Loaded {
             Ok(store) => store,
             Err(_) => return Ended::failed(Failure::new(FailureKind::Memory)),
         };
-        let answer = match self.start_review(&mut store, bound, left).await {
-            Ok(instance) => {
-                let time = Time::new(bound.limits.deadline, left.saturating_sub(store.data().clock.running()));
-                review(&mut store, &instance, bound, subject, time).await
-            }
-            Err(stop) => Err(stop),
+        let instance = match self.start_review(&mut store, bound, left).await {
+            Ok(instance) => instance,
+            Err(stop) => return Ended::new(Err(stop), None, store),
         };
+        let time = Time::new(bound.limits.deadline, left.saturating_sub(store.data().clock.running()));
+        let answer = review(&mut store, &instance, bound, subject, time).await;
         let fuel = store.get_fuel().ok().map(|left| bound.limits.fuel.saturating_sub(left));
         Ended::new(answer, fuel, store)
     }
@@ -64,13 +63,7 @@ impl Loaded {
     }
 }
 
-async fn review(
-    store: &mut Store<State>,
-    instance: &Instance,
-    bound: &Bound,
-    subject: Subject,
-    time: Time,
-) -> Result<Verdict, Stop> {
+async fn review(store: &mut Store<State>, instance: &Instance, bound: &Bound, subject: Subject, time: Time) -> Result<Verdict, Stop> {
     store.set_fuel(bound.limits.fuel).map_err(time.stop(Phase::Start))?;
     arm(store, time);
     // INVARIANT: nothing of the call is in the Store before this line.

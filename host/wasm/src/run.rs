@@ -30,8 +30,8 @@ impl Loaded {
         let start = Instant::now();
         // A panic of the engine or of a host function ends this invocation. Nothing that it touched is used again: the Store is
         // inside, and what is outside is only read.
-        let ended = catch_unwind(AssertUnwindSafe(|| self.attempt(bound, subject, left)))
-            .unwrap_or_else(|_| Ended::failed(failure::panicked()));
+        let ended =
+            catch_unwind(AssertUnwindSafe(|| self.attempt(bound, subject, left))).unwrap_or_else(|_| Ended::failed(failure::panicked()));
         context.budget.spend(start.elapsed());
         ended.metered(self, context.call_id.as_ref().map(|id| id.as_str()))
     }
@@ -41,10 +41,12 @@ impl Loaded {
             Ok(store) => store,
             Err(_) => return Ended::failed(Failure::new(FailureKind::Memory)),
         };
-        let answer = self.start(&mut store, &bound.pre, &bound.limits, left).and_then(|instance| {
-            let time = Time::new(bound.limits.deadline, left.saturating_sub(store.data().clock.running()));
-            answer(&mut store, &instance, bound, subject, time)
-        });
+        let instance = match self.start(&mut store, &bound.pre, &bound.limits, left) {
+            Ok(instance) => instance,
+            Err(stop) => return Ended::new(Err(stop), None, store),
+        };
+        let time = Time::new(bound.limits.deadline, left.saturating_sub(store.data().clock.running()));
+        let answer = answer(&mut store, &instance, bound, subject, time);
         let fuel = store.get_fuel().ok().map(|left| bound.limits.fuel.saturating_sub(left));
         Ended::new(answer, fuel, store)
     }
@@ -90,7 +92,9 @@ impl Loaded {
                 Kind::FailureHook => instance.get_typed_func::<(), Answer<FailureOutcome>>(&mut *store, function).map(drop),
                 Kind::Approver => instance.get_typed_func::<(), Answer<Verdict>>(&mut *store, function).map(drop),
             };
-            typed.map_err(|error| LoadError::Contract(format!("`{}` of `{}` has another type: {error:#}", bound.kind.function(), bound.kind)))?;
+            typed.map_err(|error| {
+                LoadError::Contract(format!("`{}` of `{}` has another type: {error:#}", bound.kind.function(), bound.kind))
+            })?;
         }
         Ok(())
     }

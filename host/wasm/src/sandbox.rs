@@ -10,6 +10,9 @@ use crate::limits::{Limits, TICK};
 use crate::plugin::Loaded;
 use crate::state::State;
 
+/// Ticks of the longest deadline: as good as none.
+const MAX_TICKS: u64 = 1 << 40;
+
 /// What an answer of a plugin's function is: the contract's, or a text for why there is none.
 pub(crate) type Answer<T> = (Result<T, String>,);
 
@@ -42,9 +45,11 @@ impl Time {
         if left < own { Self { most: left, name: Limit::CallBudget } } else { Self { most: own, name: Limit::Deadline } }
     }
 
-    /// Ticks of the epoch that cover it: rounded up, and one for the tick that is under way.
+    /// Ticks of the epoch that cover it: rounded up, and one for the tick that is under way. Bounded, because the engine adds it to
+    /// the epoch of now.
     pub(crate) fn ticks(self) -> u64 {
-        u64::try_from(self.most.as_nanos().div_ceil(TICK.as_nanos())).unwrap_or(u64::MAX).saturating_add(1)
+        let ticks = self.most.as_nanos().div_ceil(TICK.as_nanos());
+        u64::try_from(ticks).map_or(MAX_TICKS, |ticks| ticks.min(MAX_TICKS)) + 1
     }
 
     pub(crate) fn stop(self, phase: Phase) -> impl FnOnce(wasmtime::Error) -> Stop {

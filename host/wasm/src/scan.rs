@@ -43,7 +43,9 @@ pub enum ScanError {
     #[error("the file has {0} bytes, more than {MAX_COMPONENT_BYTES}")]
     TooLarge(usize),
     /// A core module.
-    #[error("this is a core WebAssembly module, and a plugin is a component: make one of it with `callgate plugin build` or `wasm-tools component new`")]
+    #[error(
+        "this is a core WebAssembly module, and a plugin is a component: make one of it with `callgate plugin build` or `wasm-tools component new`"
+    )]
     CoreModule,
     /// Compiled code.
     #[error("this is compiled machine code, which is never taken from outside: give the component that it was made from")]
@@ -123,21 +125,23 @@ impl<'a> Found<'a> {
                     self.exports.push(export.map_err(malformed)?.name.name);
                 }
             }
-            Payload::CustomSection(section) if section.name() == SETTINGS_SCHEMA => {
-                if section.data().len() > MAX_SETTINGS_SCHEMA_BYTES || self.settings_schema.replace(section.data()).is_some() {
-                    return Err(ScanError::SettingsSchema);
-                }
-            }
+            Payload::CustomSection(section) if section.name() == SETTINGS_SCHEMA => self.keep_schema(section.data())?,
             Payload::CustomSection(section) => {
                 if let KnownCustom::Producers(fields) = section.as_known() {
                     // What cannot be read here is only left out: nothing depends on it.
                     let values = fields.into_iter().flatten().flat_map(|field| field.values.into_iter().flatten());
-                    self.producers.extend(values.take(16).map(|value| format!("{} {}", value.name, value.version).chars().take(80).collect()));
+                    self.producers
+                        .extend(values.take(16).map(|value| format!("{} {}", value.name, value.version).chars().take(80).collect()));
                 }
             }
             _ => {}
         }
         Ok(())
+    }
+
+    fn keep_schema(&mut self, schema: &'a [u8]) -> Result<(), ScanError> {
+        let is_first = self.settings_schema.replace(schema).is_none();
+        if is_first && schema.len() <= MAX_SETTINGS_SCHEMA_BYTES { Ok(()) } else { Err(ScanError::SettingsSchema) }
     }
 }
 

@@ -24,10 +24,7 @@ const DENSE_IMAGE: u64 = 64 << 20;
 /// The proposals that plugins may use. Multi-memory stays on: off, wasmtime 48 panics while compiling components that contain
 /// adapters, which QuickJS guests do.
 pub(crate) fn features() -> WasmFeatures {
-    WasmFeatures::WASM2
-        | WasmFeatures::EXTENDED_CONST
-        | WasmFeatures::MULTI_MEMORY
-        | WasmFeatures::COMPONENT_MODEL
+    WasmFeatures::WASM2 | WasmFeatures::EXTENDED_CONST | WasmFeatures::MULTI_MEMORY | WasmFeatures::COMPONENT_MODEL
 }
 
 /// The settings of an engine whose sandboxes come from a pool.

@@ -1,6 +1,15 @@
 //! The table stage x plugin failure of the architecture, cell by cell: real components, a whole pipeline, and a server that counts
 //! what reaches it.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "a test that cannot go on must fail where it stands"
+)]
+
 mod support;
 
 use std::sync::Arc;
@@ -121,7 +130,8 @@ async fn the_host_is_well_without_a_plugin() {
 
 #[tokio::test]
 async fn filter() {
-    let place = |plugin: &Plugin| Revision { filters: vec![Entry::plugin("guest", plugin.filter().unwrap(), Powers::all())], ..allow_all() };
+    let place =
+        |plugin: &Plugin| Revision { filters: vec![Entry::plugin("guest", plugin.filter().unwrap(), Powers::all())], ..allow_all() };
     row(Kind::Filter, ("not_found", "unknown_tool", Sent::No, 0), place).await;
 }
 

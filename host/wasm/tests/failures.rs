@@ -1,5 +1,14 @@
 //! Every way to fail, for every kind. One table: whatever a guest does, the host lives and the failure has its name.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "a test that cannot go on must fail where it stands"
+)]
+
 mod support;
 
 use callgate_wasm::{Kind, LimitOverrides, LoadOptions};
@@ -161,16 +170,18 @@ fn a_level_that_does_not_exist_is_malformed() {
 #[test]
 fn lies_of_realloc() {
     // `configure` needs `realloc` too, so it lies only from the second time on.
-    let lie = |lie: &str| format!("(if (i32.eq (global.get $next) (i32.const 8192)) (then (global.set $next (i32.const 8200)) (return (i32.const 8192)))) {lie}");
+    let lie = |lie: &str| {
+        format!(
+            "(if (i32.eq (global.get $next) (i32.const 8192)) (then (global.set $next (i32.const 8200)) (return (i32.const 8192)))) {lie}"
+        )
+    };
     for (name, code, expected) in [
         ("out of bounds", "(i32.const -1)", "bad_return"),
         ("at the end", "(i32.const 65535)", "bad_return"),
         ("traps", "unreachable", "trap"),
         ("loops", "(loop $l (br $l)) unreachable", "timeout (fuel)"),
     ] {
-        check(name, expected, |kind| {
-            Guest::new(kind).reads(&["tool.name"]).realloc(&lie(code)).first("(call $tool.name (i32.const 64))")
-        });
+        check(name, expected, |kind| Guest::new(kind).reads(&["tool.name"]).realloc(&lie(code)).first("(call $tool.name (i32.const 64))"));
     }
 }
 
@@ -243,7 +254,9 @@ fn all_zero_memory_never_means_yes() {
 fn the_budget_of_a_call_is_shared_and_runs_out() {
     let loops = plugin(&Guest::new(Kind::PreHook).run("(loop $l (br $l)) unreachable"));
     let limits = LimitOverrides { fuel: Some(u64::MAX / 2), ..Default::default() };
-    let endless = load(&Guest::new(Kind::PreHook).run("(loop $l (br $l)) unreachable").bytes(), LoadOptions { limits, ..LoadOptions::new("guest") }).unwrap();
+    let endless =
+        load(&Guest::new(Kind::PreHook).run("(loop $l (br $l)) unreachable").bytes(), LoadOptions { limits, ..LoadOptions::new("guest") })
+            .unwrap();
     let around = context();
     around.budget.spend(Duration::from_millis(9_970));
     let call = call_with("{}", around);

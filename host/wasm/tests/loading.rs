@@ -1,5 +1,14 @@
 //! What is refused when it is loaded, each with a message that says what to do.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "a test that cannot go on must fail where it stands"
+)]
+
 mod support;
 
 use callgate_core::digest::Digest;
@@ -78,20 +87,42 @@ fn the_contract_is_checked_by_name() {
     let foreign = |import: &str| Guest::new(Kind::Filter).extra(&format!("(import \"{import}\" (instance (export \"get\" (func))))"));
     let newer = Guest::new(Kind::Filter).extra(r#"(import "callgate:plugin/context@0.1.9" (instance (export "weather" (func))))"#);
     for (name, guest, expected) in [
-        ("version", of("0.2.0"), "`callgate:plugin/filter@0.2.0` is version 0.2.0 of the contract, and this host has 0.1.0"),
-        ("wasi", foreign("wasi:clocks/monotonic-clock@0.2.0"), "it imports `wasi:clocks/monotonic-clock@0.2.0`, and this version offers no WASI"),
+        ("version", of("0.2.0"), "`callgate:plugin/setup@0.2.0` is version 0.2.0 of the contract, and this host has 0.1.0"),
+        (
+            "wasi",
+            foreign("wasi:clocks/monotonic-clock@0.2.0"),
+            "it imports `wasi:clocks/monotonic-clock@0.2.0`, and this version offers no WASI",
+        ),
         ("foreign", foreign("acme:net/http@1.0.0"), "it imports `acme:net/http@1.0.0`, which this host does not offer"),
-        ("other kind", Guest::new(Kind::Filter).reads(&["call-arguments.digest"]), "it imports `callgate:plugin/call-arguments@0.1.0`, which a plugin of kind filter may not use"),
+        (
+            "other kind",
+            Guest::new(Kind::Filter).reads(&["call-arguments.digest"]),
+            "it imports `callgate:plugin/call-arguments@0.1.0`, which a plugin of kind filter may not use",
+        ),
         ("prompt of a hook", Guest::new(Kind::PreHook).reads(&["prompt.ask"]), "which a plugin of kind pre-hook may not use"),
-        ("prompt not granted", Guest::new(Kind::Approver).reads(&["prompt.ask"]), "it imports `callgate:plugin/prompt@0.1.0`, which needs the capability `prompt`"),
+        (
+            "prompt not granted",
+            Guest::new(Kind::Approver).reads(&["prompt.ask"]),
+            "it imports `callgate:plugin/prompt@0.1.0`, which needs the capability `prompt`",
+        ),
         ("no kind", Guest::of(&[]), "it exports none of filter, predicate"),
         ("no setup", Guest::new(Kind::Filter).without_setup(), "it does not export `callgate:plugin/setup`"),
         ("newer function", newer, "it imports `weather` of `callgate:plugin/context@0.1.9`, which this host is too old to have"),
-        ("unknown interface", foreign("callgate:plugin/http@0.1.0"), "it imports `callgate:plugin/http@0.1.0`, which this host does not offer"),
+        (
+            "unknown interface",
+            foreign("callgate:plugin/http@0.1.0"),
+            "it imports `callgate:plugin/http@0.1.0`, which this host does not offer",
+        ),
     ] {
         let error = refused(&guest.bytes());
         assert!(error.contains(expected), "{name}: {error}");
     }
+}
+
+#[test]
+fn a_later_version_of_the_track_is_taken() {
+    let plugin = plugin(&Guest::new(Kind::Filter).reads(&["tool.name"]).version("0.1.7").answers(&yes(Kind::Filter)));
+    assert_eq!(invoke(&plugin, Kind::Filter).said, Ok("Visible".to_owned()));
 }
 
 #[test]
@@ -125,7 +156,8 @@ fn other_bytes_than_were_vetted() {
 
 #[test]
 fn a_configure_that_fails_stops_the_load() {
-    let fails = |configure: &str| refused(&Guest::new(Kind::Filter).configure(configure).defs(&data(512, &err_at(512, "no such\nkind"))).bytes());
+    let fails =
+        |configure: &str| refused(&Guest::new(Kind::Filter).configure(configure).defs(&data(512, &err_at(512, "no such\nkind"))).bytes());
     assert_eq!(fails("(i32.const 512)"), "it does not accept its settings: no such\\nkind");
     assert!(fails("unreachable").starts_with("it broke while taking its settings: trap, wasm trap"), "{}", fails("unreachable"));
     assert!(fails("(loop $l (br $l)) unreachable").contains("timeout (fuel)"));
@@ -149,13 +181,16 @@ fn err_at(at: u32, text: &str) -> Vec<u8> {
 #[test]
 fn while_it_takes_its_settings_only_log_answers() {
     for function in ["tool.name", "call-arguments.digest", "context.era", "tool-result.get-result", "failure.kind", "question.reason"] {
-        let guest = Guest::of(&Kind::ALL).reads(&[function, "log.write"]).configure(&format!("(call ${function} (i32.const 64)) (i32.const 512)"));
+        let guest =
+            Guest::of(&Kind::ALL).reads(&[function, "log.write"]).configure(&format!("(call ${function} (i32.const 64)) (i32.const 512)"));
         assert_eq!(
             refused(&guest.bytes()),
             format!("it broke while taking its settings: refused, `{function}` is not available to this plugin here")
         );
     }
-    let logs = Guest::new(Kind::Filter).reads(&["log.write"]).configure("(call $log.write (i32.const 3) (local.get $ptr) (local.get $len)) (i32.const 512)");
+    let logs = Guest::new(Kind::Filter)
+        .reads(&["log.write"])
+        .configure("(call $log.write (i32.const 3) (local.get $ptr) (local.get $len)) (i32.const 512)");
     load(&logs.bytes(), LoadOptions { settings: Json::parse(r#"{"a":1}"#).unwrap(), ..LoadOptions::new("logs-settings") }).unwrap();
     assert_eq!(engine().1.of("logs-settings"), [r#"warn {"a":1}"#]);
 }
@@ -172,7 +207,10 @@ fn settings_are_checked_against_the_components_schema() {
     assert_eq!(inspect(&bytes).unwrap().settings_schema.unwrap().get("type").unwrap().as_str(), Some("object"));
     let broken = Guest::new(Kind::Filter).extra(r#"(@custom "callgate:settings-schema" "{")"#).bytes();
     assert!(refused(&broken).contains("settings schema cannot be used"));
-    assert!(matches!(load(&bytes, LoadOptions { settings: Json::Null, ..LoadOptions::new("guest") }).unwrap_err(), LoadError::SettingsForm));
+    assert!(matches!(
+        load(&bytes, LoadOptions { settings: Json::Null, ..LoadOptions::new("guest") }).unwrap_err(),
+        LoadError::SettingsForm
+    ));
 }
 
 #[test]

@@ -2,9 +2,7 @@
 
 use wasmparser::{FunctionBody, Payload};
 
-use crate::limits::{
-    MAX_CUSTOM_BYTES, MAX_FUNCTION_BYTES, MAX_FUNCTION_COST, MAX_FUNCTIONS, MAX_ITEMS, MAX_NESTING, MAX_PARTS, MAX_TYPES,
-};
+use crate::limits::{MAX_CUSTOM_BYTES, MAX_FUNCTION_BYTES, MAX_FUNCTION_COST, MAX_FUNCTIONS, MAX_ITEMS, MAX_NESTING, MAX_PARTS, MAX_TYPES};
 
 use super::{ScanError, is_module, malformed};
 
@@ -54,9 +52,7 @@ impl Counter {
             Payload::ComponentImportSection(section) => self.add_items(section.count()),
             Payload::ComponentExportSection(section) => self.add_items(section.count()),
             Payload::CodeSectionEntry(body) => function(body),
-            Payload::CustomSection(section) => {
-                at_most(section.data().len() as u64, MAX_CUSTOM_BYTES as u64, "bytes in one custom section")
-            }
+            Payload::CustomSection(section) => at_most(section.data().len() as u64, MAX_CUSTOM_BYTES as u64, "bytes in one custom section"),
             _ => Ok(()),
         }
     }

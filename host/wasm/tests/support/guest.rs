@@ -129,11 +129,8 @@ impl Guest {
             })
             .collect();
         let host: String = self.reads.iter().map(|name| format!("(export \"{name}\" (func ${name}))\n")).collect();
-        let core_imports: String = self
-            .reads
-            .iter()
-            .map(|name| format!("(import \"host\" \"{name}\" (func ${name} {}))\n", core_type(name)))
-            .collect();
+        let core_imports: String =
+            self.reads.iter().map(|name| format!("(import \"host\" \"{name}\" (func ${name} {}))\n", core_type(name))).collect();
         let kinds: String = self.kinds.iter().map(|kind| export(*kind, version)).collect();
         let setup = if self.setup {
             format!(
@@ -283,8 +280,10 @@ pub(crate) fn answer(tag: u8) -> Vec<u8> {
 /// `ok` with a case that has a text.
 pub(crate) fn text_answer(tag: u8, text: &str) -> Vec<u8> {
     let mut bytes = answer(tag);
-    bytes.extend((ANSWER as u32 + 16).to_le_bytes());
+    bytes.extend((ANSWER as u32 + 64).to_le_bytes());
     bytes.extend((text.len() as u32).to_le_bytes());
+    // Zeros up to the text: no data beside it.
+    bytes.resize(64, 0);
     bytes.extend(text.as_bytes());
     bytes
 }

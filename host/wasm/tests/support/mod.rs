@@ -16,5 +16,5 @@ mod review;
 
 pub(crate) use call::{call, call_with, context, error, result, tool};
 pub(crate) use guest::{ANSWER, Guest, answer, data, err, text_answer, yes, zero};
-pub(crate) use invoke::{about, Lines, Outcome, engine, invoke, load, plugin};
+pub(crate) use invoke::{Lines, Outcome, about, engine, invoke, load, plugin};
 pub(crate) use review::{Person, reviewed, reviewed_within};

@@ -4,11 +4,11 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use callgate_core::pipeline::PipelineBuilder;
 use callgate_core::digest::Digest;
 use callgate_core::extension::{Approver, Prompt, PromptError, PromptRequest, Prompter, Verdict};
 use callgate_core::json::{Json, Object};
 use callgate_core::model::{Arguments, Call, Era, Error, Metered, Question, ServerIdentity, ToolCall};
+use callgate_core::pipeline::PipelineBuilder;
 use callgate_core::policy::Policy;
 use callgate_core::revision::{AskOptions, Entry, Revision};
 use callgate_core::upstream::{Connection, InputGate, InputKinds, Round, Upstream};
