@@ -43,13 +43,18 @@ pub(crate) struct Catalog {
     current: Mutex<Option<Arc<Listing>>>,
 }
 
+/// Tools by their names.
+type Offered = IndexMap<String, Arc<Tool>>;
+/// Entries by their places, with the reason.
+type Dropped = Vec<(usize, ToolDefect)>;
+
 /// One complete listing.
 pub(crate) struct Listing {
     pub(crate) connection: Arc<dyn Connection>,
     pub(crate) id: ListingId,
-    pub(crate) tools: IndexMap<String, Arc<Tool>>,
+    pub(crate) tools: Offered,
     /// Entries that are not offered, by their place, with the reason.
-    pub(crate) dropped: Vec<(usize, ToolDefect)>,
+    pub(crate) dropped: Dropped,
     /// Set once its definitions were recorded as a baseline, or compared with one.
     pub(crate) compared: OnceCell<()>,
     expires: Option<Clock>,
@@ -139,7 +144,7 @@ impl Catalog {
 
     /// Offers what can be offered. A malformed tool costs itself only; of twins neither is offered, since nobody can say which of
     /// them a call would reach.
-    fn tools(&self, definitions: Vec<Json>, server: &Arc<ServerIdentity>, id: ListingId) -> (IndexMap<String, Arc<Tool>>, Vec<(usize, ToolDefect)>) {
+    fn tools(&self, definitions: Vec<Json>, server: &Arc<ServerIdentity>, id: ListingId) -> (Offered, Dropped) {
         let (mut tools, mut dropped) = (IndexMap::new(), Vec::new());
         let folded = |name: &str| name.to_ascii_lowercase();
         let mut names: HashMap<String, usize> = HashMap::new();

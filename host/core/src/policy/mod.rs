@@ -102,21 +102,19 @@ impl Policy {
         let (untold, allows): (Vec<_>, Vec<_>) = hits(&self.allow, call, oracle).into_iter().partition(|hit| hit.failed);
         let causes = causes(evidence, &asks, allows.is_empty());
         if let Some(reason) = evidence.pin {
-            return Decision { rule: None, ..Decision::new(Effect::Ask, reason, None, &asks).asking(causes, &asks) };
+            return Decision { rule: None, ..Decision::new(Effect::Ask, reason, None, &asks).asking(causes, &asks, &untold) };
         }
         if let Some((first, rest)) = asks.split_first() {
-            return Decision::new(Effect::Ask, Reason::AskRule, Some(first), rest).asking(causes, &asks);
+            return Decision::new(Effect::Ask, Reason::AskRule, Some(first), rest).asking(causes, &asks, &untold);
         }
         if !evidence.hook_asks.is_empty() {
-            return Decision::new(Effect::Ask, Reason::HookAsk, None, &[]).asking(causes, &asks);
+            return Decision::new(Effect::Ask, Reason::HookAsk, None, &[]).asking(causes, &asks, &untold);
         }
         if let Some((first, rest)) = allows.split_first() {
             return Decision::new(Effect::Allow, Reason::AllowRule, Some(first), rest);
         }
         let unmatched = if call.context.has_approver { Effect::Ask } else { Effect::Deny };
-        let decision = Decision::new(self.default.unwrap_or(unmatched), Reason::NoRule, None, &[]).asking(causes, &asks);
-        // Where an allow rule could not be told, the ask is there because something failed: no grant may come of it (T8).
-        Decision { grantable: untold.is_empty(), ..decision }
+        Decision::new(self.default.unwrap_or(unmatched), Reason::NoRule, None, &[]).asking(causes, &asks, &untold)
     }
 
     /// Whether a deny rule matches: asked again of a newer policy before a call leaves (T6).
@@ -157,9 +155,11 @@ impl Decision {
         }
     }
 
-    /// An ask that is there because something failed cannot be granted, nor one whose rule says so (T8).
-    fn asking(self, causes: BTreeSet<Cause>, asks: &[Hit<'_>]) -> Self {
-        let grantable = asks.iter().all(|hit| hit.rule.grantable && !hit.failed);
+    /// An ask that is there because something failed cannot be granted, nor one whose rule says so (T8). Where an allow rule could
+    /// not be told, it is the default that is there for that.
+    fn asking(self, causes: BTreeSet<Cause>, asks: &[Hit<'_>], untold: &[Hit<'_>]) -> Self {
+        let default_failed = !untold.is_empty() && causes.contains(&Cause::Default);
+        let grantable = !default_failed && asks.iter().all(|hit| hit.rule.grantable && !hit.failed);
         Self { causes, grantable, ..self }
     }
 
@@ -171,6 +171,6 @@ impl Decision {
     /// The decision without a policy where a pre-hook asks.
     pub(crate) fn hook_ask(hooks: &[String]) -> Self {
         let causes = hooks.iter().cloned().map(Cause::Hook).collect();
-        Self::new(Effect::Ask, Reason::HookAsk, None, &[]).asking(causes, &[])
+        Self::new(Effect::Ask, Reason::HookAsk, None, &[]).asking(causes, &[], &[])
     }
 }

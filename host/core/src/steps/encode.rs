@@ -146,3 +146,124 @@ impl Encoded {
         policy::still_allows(run, call).await
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::{Duration, Instant};
+
+    use async_trait::async_trait;
+
+    use super::encode;
+    use crate::digest::Digest;
+    use crate::json::{Json, Object};
+    use crate::model::{Arguments, Call, CallOptions, Effect, Era, Error, ListingId, Principal, Reason, ServerIdentity, Tool, ToolCall};
+    use crate::pipeline::PipelineBuilder;
+    use crate::policy::Policy;
+    use crate::revision::Revision;
+    use crate::run::Run;
+    use crate::steps::fingerprint::Pin;
+    use crate::steps::{ask, policy, resolve};
+    use crate::upstream::{Connection, InputGate, InputKinds, Round, Upstream};
+
+    const DEFINITION: &str = r#"{"name":"a","inputSchema":{"type":"object"}}"#;
+
+    fn identity(name: &str) -> Arc<ServerIdentity> {
+        Arc::new(ServerIdentity { name: "files".parse().unwrap(), digest: Digest::of(name) })
+    }
+
+    /// Lists `a` and is never called.
+    struct Listing;
+
+    #[async_trait]
+    impl Upstream for Listing {
+        fn identity(&self) -> Arc<ServerIdentity> {
+            identity("files")
+        }
+
+        async fn connect(&self) -> Result<Arc<dyn Connection>, Error> {
+            Ok(Arc::new(Listing))
+        }
+    }
+
+    #[async_trait]
+    impl Connection for Listing {
+        fn id(&self) -> u64 {
+            1
+        }
+
+        fn generation(&self) -> u64 {
+            0
+        }
+
+        fn is_open(&self) -> bool {
+            true
+        }
+
+        fn era(&self) -> Era {
+            Era::Legacy
+        }
+
+        fn instructions(&self) -> Option<String> {
+            None
+        }
+
+        fn declared(&self) -> InputKinds {
+            InputKinds::default()
+        }
+
+        fn host_meta(&self) -> Object {
+            Object::new()
+        }
+
+        async fn list_page(&self, _: Option<&str>, _: Instant) -> Result<Json, Error> {
+            Ok(Json::parse(&format!(r#"{{"tools":[{DEFINITION}]}}"#)).unwrap())
+        }
+
+        async fn call(&self, _: Round, _: &dyn InputGate) -> Result<Json, Error> {
+            panic!("nothing is sent here")
+        }
+    }
+
+    fn tool(server: &str, definition: &str, connection: u64) -> Arc<Tool> {
+        let listing = ListingId { connection, generation: 0 };
+        Arc::new(Tool::new(identity(server), Json::parse(definition).unwrap(), false, listing).unwrap())
+    }
+
+    /// T2, T3: whatever differs between the decision and what would be sent is named, and nothing is sent.
+    #[tokio::test]
+    async fn args_changed() {
+        type Change = fn(&mut Run<'_>, &mut Call);
+        let cases: [(&str, Change); 9] = [
+            ("", |_, _| ()),
+            ("arguments", |_, call| call.arguments = Arguments::parse(r#"{"x":1}"#).unwrap()),
+            ("server", |_, call| call.tool = tool("other", DEFINITION, 1)),
+            ("connection", |_, call| call.tool = tool("files", DEFINITION, 2)),
+            ("tool, fingerprint", |_, call| call.tool = tool("files", r#"{"name":"b","inputSchema":{"type":"object"}}"#, 1)),
+            ("meta", |run, _| drop(run.options.meta.insert("com.example/x".to_owned(), true.into()))),
+            ("principal", |run, _| run.options.principal = Some(Principal::new("cli", "bob"))),
+            ("revision", |run, _| run.revision = Arc::new(Revision { id: "r2".to_owned(), ..Revision::default() })),
+            ("deadline", |run, _| run.deadline += Duration::from_secs(1)),
+        ];
+        for (changed, change) in cases {
+            let policy = Policy { default: Some(Effect::Allow), ..Policy::default() };
+            let revision = Revision { id: "r1".to_owned(), policy: Some(policy), ..Revision::default() };
+            let pipeline = PipelineBuilder::new(Arc::new(Listing)).revision(revision).build();
+            let given = ToolCall::new("a", Arguments::none()).with(CallOptions::default().principal(Principal::new("cli", "alice")));
+            let mut run = Run::open(&pipeline, &given);
+            let resolved = resolve::resolve(&mut run, &given).await.unwrap();
+            let mut call = run.begin(resolved, given);
+            let decided = policy::decide(&mut run, &call, Pin::default(), Vec::new()).await;
+            let authorized = ask::settle(&mut run, &call, decided).await.unwrap();
+            change(&mut run, &mut call);
+            match encode(&mut run, &call, authorized).await {
+                Ok(_) => assert_eq!(changed, "", "it was encoded"),
+                Err(error) => {
+                    assert_eq!(error.reason, Reason::ArgsChanged, "{changed}");
+                    let named: Vec<_> = error.data.get("changed").unwrap().as_array().unwrap().iter().filter_map(Json::as_str).collect();
+                    assert_eq!(named.join(", "), changed);
+                }
+            }
+        }
+    }
+}

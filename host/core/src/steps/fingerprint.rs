@@ -72,7 +72,7 @@ pub(crate) async fn compare(pipeline: &Pipeline, revision: &Revision, listing: &
     if revision.policy.is_none() || !matches!(revision.pins.approved, Approved::FirstListing) {
         return Ok(());
     }
-    listing.compared.get_or_try_init(|| record_baseline(pipeline, listing)).await.map(|()| ())
+    listing.compared.get_or_try_init(|| record_baseline(pipeline, listing)).await.copied()
 }
 
 /// Records the first complete listing that a client with a policy reads, before filtering; later ones are compared with it. A tool

@@ -13,7 +13,7 @@ pub(super) fn check(params: &Json) -> Result<(), Refused> {
     if params.get("messages").and_then(Json::as_array).is_none() {
         return unfit("it has no messages");
     }
-    if !params.get("maxTokens").and_then(Json::as_number).and_then(Number::as_u64).is_some_and(|tokens| tokens <= MAX_TOKENS) {
+    if params.get("maxTokens").and_then(Json::as_number).and_then(Number::as_u64).is_none_or(|tokens| tokens > MAX_TOKENS) {
         return unfit("its token limit is missing or too large");
     }
     if !matches!(params.get("includeContext").map(Json::as_str), None | Some(Some("none"))) {

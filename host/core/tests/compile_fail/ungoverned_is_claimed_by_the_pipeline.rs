@@ -1,0 +1,5 @@
+//! Nobody else can say that nothing governs a call.
+
+fn main() {
+    let _ = callgate_core::Ungoverned(());
+}
