@@ -6,9 +6,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use crate::catalog::Listing;
 use crate::digest::ArgsDigest;
 use crate::json::Json;
-use crate::model::{
-    Call, CallId, CallOptions, Context, Error, Failure, FailureKind, Metered, PluginBudget, Reply, Shape, Tool, ToolCall,
-};
+use crate::model::{Call, CallId, CallOptions, Context, Error, Failure, FailureKind, Metered, PluginBudget, Reply, Shape, Tool, ToolCall};
 use crate::observe::{self, Event, Outcome, Subject};
 use crate::pipeline::Pipeline;
 use crate::revision::Revision;

@@ -6,8 +6,7 @@ use callgate_core::model::{FailureKind, Kind, Limit, Reason};
 fn every_word_stands_in_the_architecture() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../ARCHITECTURE.md");
     let text = std::fs::read_to_string(file).unwrap();
-    let kinds =
-        [Kind::NotFound, Kind::Hook, Kind::InvalidArguments, Kind::Denied, Kind::Transport, Kind::Upstream, Kind::InvalidResult];
+    let kinds = [Kind::NotFound, Kind::Hook, Kind::InvalidArguments, Kind::Denied, Kind::Transport, Kind::Upstream, Kind::InvalidResult];
     let failures = [
         FailureKind::Trap,
         FailureKind::Exit,

@@ -131,7 +131,13 @@ impl Verdict {
     pub fn stricter(self, other: Verdict) -> Verdict {
         match (self, other) {
             (Verdict::AllowAlways(terms), Verdict::AllowAlways(others)) => Verdict::AllowAlways(terms.narrowed_by(others)),
-            (first, second) => if second.reach() < first.reach() { second } else { first },
+            (first, second) => {
+                if second.reach() < first.reach() {
+                    second
+                } else {
+                    first
+                }
+            }
         }
     }
 

@@ -80,8 +80,10 @@ mod tests {
 
     #[test]
     fn a_change_is_named_by_its_place() {
-        assert_eq!(patched(r#"{"a":1,"b":{"c":2}}"#, r#"{"b":{"c":3},"d":4}"#), 
-            r#"[{"op":"remove","path":"/a"},{"op":"replace","path":"/b/c","value":3},{"op":"add","path":"/d","value":4}]"#);
+        assert_eq!(
+            patched(r#"{"a":1,"b":{"c":2}}"#, r#"{"b":{"c":3},"d":4}"#),
+            r#"[{"op":"remove","path":"/a"},{"op":"replace","path":"/b/c","value":3},{"op":"add","path":"/d","value":4}]"#
+        );
         assert_eq!(patched(r#"{"a":[1,2]}"#, r#"{"a":[2]}"#), r#"[{"op":"replace","path":"/a","value":[2]}]"#);
         assert_eq!(patched(r#"{"a":[1,2]}"#, r#"{"a":[1,3]}"#), r#"[{"op":"replace","path":"/a/1","value":3}]"#);
     }

@@ -62,8 +62,7 @@ impl Json {
     /// # Errors
     /// As [`Json::parse`], and [`ParseErrorKind::Utf8`].
     pub fn parse_bytes(bytes: &[u8]) -> Result<Json, ParseError> {
-        let text = std::str::from_utf8(bytes)
-            .map_err(|error| ParseError { kind: ParseErrorKind::Utf8, offset: error.valid_up_to() })?;
+        let text = std::str::from_utf8(bytes).map_err(|error| ParseError { kind: ParseErrorKind::Utf8, offset: error.valid_up_to() })?;
         Self::parse(text)
     }
 }

@@ -86,19 +86,11 @@ mod tests {
 
     #[test]
     fn the_examples_of_rfc_6901() {
-        let document = Json::parse(
-            r#"{"foo":["bar","baz"],"":0,"a/b":1,"c%d":2,"e^f":3,"g|h":4,"i\\j":5,"k\"l":6," ":7,"m~n":8}"#,
-        )
-        .unwrap();
-        for (pointer, value) in [
-            ("/foo/0", "\"bar\""),
-            ("/", "0"),
-            ("/a~1b", "1"),
-            ("/c%d", "2"),
-            ("/i\\j", "5"),
-            ("/ ", "7"),
-            ("/m~0n", "8"),
-        ] {
+        let document =
+            Json::parse(r#"{"foo":["bar","baz"],"":0,"a/b":1,"c%d":2,"e^f":3,"g|h":4,"i\\j":5,"k\"l":6," ":7,"m~n":8}"#).unwrap();
+        for (pointer, value) in
+            [("/foo/0", "\"bar\""), ("/", "0"), ("/a~1b", "1"), ("/c%d", "2"), ("/i\\j", "5"), ("/ ", "7"), ("/m~0n", "8")]
+        {
             let parsed: Pointer = pointer.parse().unwrap();
             assert_eq!(parsed.to_string(), pointer);
             assert_eq!(document.at(&parsed).unwrap().to_string(), value, "{pointer}");

@@ -125,9 +125,7 @@ impl Json {
             Json::Number(number) => serde_json::Value::Number(number.to_serde()),
             Json::String(text) => serde_json::Value::String(text.clone()),
             Json::Array(items) => serde_json::Value::Array(items.iter().map(Json::to_serde).collect()),
-            Json::Object(object) => {
-                serde_json::Value::Object(object.iter().map(|(key, value)| (key.clone(), value.to_serde())).collect())
-            }
+            Json::Object(object) => serde_json::Value::Object(object.iter().map(|(key, value)| (key.clone(), value.to_serde())).collect()),
         }
     }
 }
@@ -140,9 +138,7 @@ impl From<serde_json::Value> for Json {
             serde_json::Value::Number(number) => Json::Number(Number::from_serde(&number)),
             serde_json::Value::String(text) => Json::String(text),
             serde_json::Value::Array(items) => Json::Array(items.into_iter().map(Json::from).collect()),
-            serde_json::Value::Object(map) => {
-                Json::Object(map.into_iter().map(|(key, value)| (key, Json::from(value))).collect())
-            }
+            serde_json::Value::Object(map) => Json::Object(map.into_iter().map(|(key, value)| (key, Json::from(value))).collect()),
         }
     }
 }

@@ -142,9 +142,7 @@ impl From<ArgumentsError> for Error {
 fn inexact_number(value: &Json, pointer: &Pointer) -> Option<Pointer> {
     match value {
         Json::Number(number) if !number.is_exact() => Some(pointer.clone()),
-        Json::Array(items) => {
-            items.iter().enumerate().find_map(|(index, item)| inexact_number(item, &pointer.child(index.to_string())))
-        }
+        Json::Array(items) => items.iter().enumerate().find_map(|(index, item)| inexact_number(item, &pointer.child(index.to_string()))),
         Json::Object(object) => object.iter().find_map(|(key, item)| inexact_number(item, &pointer.child(key))),
         _ => None,
     }

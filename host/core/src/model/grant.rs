@@ -75,9 +75,7 @@ impl GrantTerms {
     /// Whether a call's arguments meet every constraint.
     #[must_use]
     pub fn admit(&self, arguments: &Arguments) -> bool {
-        self.constraints
-            .iter()
-            .all(|constraint| arguments.at(&constraint.pointer).is_some_and(|value| constraint.one_of.contains(value)))
+        self.constraints.iter().all(|constraint| arguments.at(&constraint.pointer).is_some_and(|value| constraint.one_of.contains(value)))
     }
 
     /// These terms and those as well.

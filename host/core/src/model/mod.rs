@@ -22,4 +22,4 @@ pub use grant::{ArgumentConstraint, Grant, GrantTerms, InvalidTerms, NewGrant};
 pub use principal::Principal;
 pub use result::{Reply, ResultDefect, ToolResult};
 pub use server::{Era, InvalidServerName, ServerIdentity, ServerName};
-pub use tool::{Hint, ListingId, Tool, ToolDefect, MAX_DEFINITION_BYTES};
+pub use tool::{Hint, ListingId, MAX_DEFINITION_BYTES, Tool, ToolDefect};

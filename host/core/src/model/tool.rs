@@ -99,10 +99,11 @@ impl Tool {
 
     /// A tool that does not exist, for filters to be run on where a name is unknown: what hides and what is not there take the same
     /// way (T30).
-    pub(crate) fn stand_in(server: Arc<ServerIdentity>) -> Self {
+    pub(crate) fn stand_in(server: Arc<ServerIdentity>, name: &str) -> Self {
         Self {
             server,
-            name: "unknown".to_owned(),
+            // The name decides which filters are concerned, so it must be the one that was asked for.
+            name: if is_name(name) { name } else { "unknown" }.to_owned(),
             definition: Json::object(),
             fingerprint: Fingerprint(Digest::of("{}")),
             shape: Digest::of("{}"),

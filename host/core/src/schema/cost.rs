@@ -115,7 +115,7 @@ fn own_steps(keywords: &Object, value: &Json) -> u64 {
     };
     let choices = keywords.get("enum").and_then(Json::as_array).map_or(0, <[Json]>::len);
     let patterns = keywords.get("patternProperties").and_then(Json::as_object).map_or(0, Object::len);
-    let unique = if keywords.contains_key("uniqueItems") { size.saturating_mul(size) } else { 0 };
+    let unique = if keywords.get("uniqueItems") == Some(&Json::Bool(true)) { size.saturating_mul(size) } else { 0 };
     let steps = keywords.len().saturating_add(size.saturating_mul(1 + patterns)).saturating_add(choices).saturating_add(unique);
     u64::try_from(steps).unwrap_or(u64::MAX)
 }
@@ -163,7 +163,8 @@ impl<'a> Document<'a> {
             let target = decode(fragment).and_then(|pointer| pointer.parse::<Pointer>().ok()).and_then(|pointer| resource.at(&pointer));
             return target.map(|target| vec![target]).ok_or_else(outside);
         }
-        let anchored: Vec<_> = self.all(|object| is(object, &["$anchor", "$dynamicAnchor"], fragment) || is(object, &["$id", "id"], reference));
+        let anchored: Vec<_> =
+            self.all(|object| is(object, &["$anchor", "$dynamicAnchor"], fragment) || is(object, &["$id", "id"], reference));
         if anchored.is_empty() { Err(outside()) } else { Ok(anchored) }
     }
 
@@ -231,10 +232,9 @@ mod tests {
 
     #[test]
     fn circles_are_refused_and_recursion_is_not() {
-        for circle in [
-            r##"{"$ref":"#"}"##,
-            r##"{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"allOf":[{"$ref":"#/$defs/a"}]}}}"##,
-        ] {
+        for circle in
+            [r##"{"$ref":"#"}"##, r##"{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"allOf":[{"$ref":"#/$defs/a"}]}}}"##]
+        {
             assert!(matches!(check(circle, "{}"), Err(SchemaError::Unusable(_))), "{circle}");
         }
         let tree = r##"{"type":"object","properties":{"nodes":{"type":"array","items":{"$ref":"#"}}}}"##;
@@ -244,9 +244,7 @@ mod tests {
 
     #[test]
     fn nothing_is_fetched() {
-        for outside in [
-            "http://127.0.0.1:1/x", "file:///etc/hostname", "ftp://x/y", "//host/x", "other.json", "#/nope", "#nope",
-        ] {
+        for outside in ["http://127.0.0.1:1/x", "file:///etc/hostname", "ftp://x/y", "//host/x", "other.json", "#/nope", "#nope"] {
             let schema = format!(r#"{{"properties":{{"a":{{"$ref":"{outside}"}}}}}}"#);
             assert!(matches!(check(&schema, "{}"), Err(SchemaError::Unusable(_))), "{outside}");
         }

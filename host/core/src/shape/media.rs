@@ -33,7 +33,10 @@ pub(super) fn allowed_type(kind: MediaKind, declared: &str, data: &str) -> Optio
 
 #[cfg(test)]
 mod tests {
-    use super::{MediaKind::{self, Audio, Image}, allowed_type};
+    use super::{
+        MediaKind::{self, Audio, Image},
+        allowed_type,
+    };
     use base64::{Engine, engine::general_purpose::STANDARD};
 
     #[test]

@@ -103,7 +103,8 @@ fn joins_emoji(kept: &str, character: char, rest: &str) -> bool {
     let mut before = kept.chars().rev();
     let last = before.next();
     let next = rest.chars().next();
-    let is_pictographic = |character: Option<char>| character.is_some_and(|character| !character.is_ascii() && matches(&PICTOGRAPHIC, character));
+    let is_pictographic =
+        |character: Option<char>| character.is_some_and(|character| !character.is_ascii() && matches(&PICTOGRAPHIC, character));
     match character {
         EMOJI_STYLE => is_pictographic(last) || last.is_some_and(|key| "0123456789#*".contains(key)) && next == Some(KEYCAP),
         ZERO_WIDTH_JOINER => {
@@ -187,7 +188,8 @@ mod tests {
 
     #[test]
     fn real_emoji_stay_and_smuggling_does_not() {
-        for emoji in ["👩‍👩‍👧", "❤️", "👩🏽‍🚀", "🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}", "1️⃣", "🏳️‍🌈"] {
+        for emoji in ["👩‍👩‍👧", "❤️", "👩🏽‍🚀", "🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}", "1️⃣", "🏳️‍🌈"]
+        {
             assert_eq!(clean_text(emoji).text, emoji);
         }
         assert_eq!(clean_text("🏴\u{e0068}\u{e0069}\u{e007f}").text, "🏴");

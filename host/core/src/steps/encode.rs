@@ -124,7 +124,13 @@ impl Encoded {
             params.push_str(&format!(r#","_meta":{}"#, Json::from(self.meta.clone())));
         }
         params.push('}');
-        Round { params, call_id: self.call_id.clone(), progress: self.progress.clone(), deadline: self.deadline, cancel: self.cancel.clone() }
+        Round {
+            params,
+            call_id: self.call_id.clone(),
+            progress: self.progress.clone(),
+            deadline: self.deadline,
+            cancel: self.cancel.clone(),
+        }
     }
 
     /// Looked at before each round (T6): the caller still wants the call, the grant it rests on is still live, and the policy of

@@ -114,12 +114,7 @@ pub(crate) fn baseline_of(listing: &Listing) -> Baseline {
 /// Under which circumstances a connection's listing can be compared.
 pub(crate) fn key(pipeline: &Pipeline, connection: &dyn Connection) -> BaselineKey {
     let server = pipeline.upstream.identity();
-    BaselineKey {
-        server: server.name.to_string(),
-        server_digest: server.digest,
-        era: connection.era(),
-        declared: connection.declared(),
-    }
+    BaselineKey { server: server.name.to_string(), server_digest: server.digest, era: connection.era(), declared: connection.declared() }
 }
 
 /// A store that cannot answer is a deny, never an old allow.

@@ -28,11 +28,13 @@ pub(super) fn merged(caller: &Object, host: Object) -> Object {
     meta
 }
 
-/// Whether a key is well-formed and not in a prefix whose second label is `modelcontextprotocol` or `mcp`.
+/// Whether a key is well-formed and not in a prefix whose second label is `modelcontextprotocol` or `mcp`; older revisions also
+/// reserve those whose first label is.
 fn is_free(key: &str) -> bool {
     let (prefix, name) = key.rsplit_once('/').map_or((None, key), |(prefix, name)| (Some(prefix), name));
     let labels: Vec<&str> = prefix.into_iter().flat_map(|prefix| prefix.split('.')).collect();
-    let reserved = labels.get(1).is_some_and(|label| ["modelcontextprotocol", "mcp"].iter().any(|word| label.eq_ignore_ascii_case(word)));
+    let words = ["modelcontextprotocol", "mcp"];
+    let reserved = labels.iter().take(2).any(|label| words.iter().any(|word| label.eq_ignore_ascii_case(word)));
     !reserved && labels.iter().all(|label| is_label(label)) && is_name(name)
 }
 
@@ -65,6 +67,7 @@ mod tests {
             ("plain", true),
             ("io.modelcontextprotocol/protocolVersion", false),
             ("dev.mcp/x", false),
+            ("mcp.dev/x", false),
             ("com.mcp.tools/x", false),
             ("com.MCP/x", false),
             ("progressToken", false),

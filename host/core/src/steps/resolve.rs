@@ -34,7 +34,7 @@ pub(crate) async fn resolve(run: &mut Run<'_>, given: &ToolCall) -> Result<(Arc<
         Some(tool) => Ok((tool, context)),
         None => {
             // Filters run for a name that nobody knows as for one that is hidden, so that the time tells nothing (T30).
-            let stand_in = Arc::new(Tool::stand_in(pipeline.upstream.identity()));
+            let stand_in = Arc::new(Tool::stand_in(pipeline.upstream.identity(), &given.name));
             select::select(run, &given.name, &(stand_in, context)).await?;
             Err(Error::unknown_tool(&given.name))
         }

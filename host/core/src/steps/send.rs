@@ -16,7 +16,8 @@ const STATE_ONLY_PAUSE: Duration = Duration::from_millis(50);
 pub(crate) async fn send(run: &mut Run<'_>, _call: &Call, encoded: Encoded) -> Result<ToolResult, Error> {
     let since = Instant::now();
     let sent = rounds(run, encoded).await;
-    let verdict = sent.as_ref().map_or_else(|error| error.reason.as_str(), |result| if result.is_error() { "tool_error" } else { "answered" });
+    let verdict =
+        sent.as_ref().map_or_else(|error| error.reason.as_str(), |result| if result.is_error() { "tool_error" } else { "answered" });
     run.step("send", verdict, since);
     sent
 }

@@ -76,9 +76,9 @@ impl GrantStore for MemoryStore {
         now_ms: u64,
     ) -> Result<BTreeSet<Fingerprint>, StoreError> {
         let grants = lock(&self.grants);
-        let live = grants.iter().filter(|grant| {
-            is_for(&grant.given, principal, server, tool) && is_live(grant, now_ms) && grant.uses_left != Some(0)
-        });
+        let live = grants
+            .iter()
+            .filter(|grant| is_for(&grant.given, principal, server, tool) && is_live(grant, now_ms) && grant.uses_left != Some(0));
         Ok(live.map(|grant| grant.given.fingerprint).collect())
     }
 

@@ -79,7 +79,9 @@ fn hold_to_powers(powers: &Powers, verdict: Verdict, prompted: PromptOutcome) ->
     let verdict = match prompted {
         PromptOutcome::Answered(person) => person.stricter(verdict),
         PromptOutcome::NoAnswer if allows => return refused("it allowed the call though no person answered"),
-        PromptOutcome::NotAsked if allows && !powers.decide => return refused("it allowed the call without asking a person, and lacks `decide`"),
+        PromptOutcome::NotAsked if allows && !powers.decide => {
+            return refused("it allowed the call without asking a person, and lacks `decide`");
+        }
         PromptOutcome::NoAnswer | PromptOutcome::NotAsked => verdict,
     };
     match verdict {

@@ -59,12 +59,10 @@ async fn ask(run: &mut Run<'_>, call: &Call, decided: &Decided) -> Result<(Autho
     // The wait for a person is not the server's time.
     run.deadline += waited.elapsed();
     still_offered(run, call).await?;
+    let (grant, verdict) = match approval {
+        approval::Approval::Once => (None, "allow_once"),
+        approval::Approval::Always(terms) => (Some(grant::record(run, call, &decided.decision, terms).await?), "allow_always"),
+    };
     run.pipeline.earlier.remember(run, call);
-    match approval {
-        approval::Approval::Once => Ok((Authorized::seal(run, call, None), "allow_once")),
-        approval::Approval::Always(terms) => {
-            let id = grant::record(run, call, &decided.decision, terms).await?;
-            Ok((Authorized::seal(run, call, Some(id)), "allow_always"))
-        }
-    }
+    Ok((Authorized::seal(run, call, grant), verdict))
 }

@@ -138,9 +138,7 @@ fn replaced(entry: &Entry<dyn FailureHook>, error: &Error, outcome: FailureOutco
     match outcome {
         FailureOutcome::Keep => Ok(None),
         FailureOutcome::Replace(_) if !entry.powers.replace => Err(Fault::Exceeded("replace")),
-        FailureOutcome::Replace(text) => {
-            Ok(Some(Error { message: text.message, data: text.data.unwrap_or(Json::Null), ..error.clone() }))
-        }
+        FailureOutcome::Replace(text) => Ok(Some(Error { message: text.message, data: text.data.unwrap_or(Json::Null), ..error.clone() })),
     }
 }
 

@@ -24,12 +24,10 @@ impl Fault {
     fn into_error(self, plugin: &str) -> Error {
         match self {
             Fault::Failed(failure) => Error::hook_failed(plugin, &failure),
-            Fault::Exceeded(what) => Error::new(
-                Kind::Hook,
-                Reason::PowerExceeded,
-                format!("`{plugin}` wanted to {what}, which its `may` line does not grant"),
-            )
-            .with_data([("plugin", plugin), ("action", what)].into_iter().collect()),
+            Fault::Exceeded(what) => {
+                Error::new(Kind::Hook, Reason::PowerExceeded, format!("`{plugin}` wanted to {what}, which its `may` line does not grant"))
+                    .with_data([("plugin", plugin), ("action", what)].into_iter().collect())
+            }
         }
     }
 

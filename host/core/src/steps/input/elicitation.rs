@@ -15,8 +15,20 @@ const MAX_MESSAGE_CHARS: usize = 4_000;
 /// Fields that one form may have.
 const MAX_FIELDS: usize = 50;
 /// Words in a field's name or title that say that a secret is asked for. Secrets must not be asked for by form.
-const SECRET_WORDS: &[&str] =
-    &["password", "passwd", "passphrase", "secret", "api_key", "apikey", "api-key", "token", "credential", "private_key", "cvv", "pin_code"];
+const SECRET_WORDS: &[&str] = &[
+    "password",
+    "passwd",
+    "passphrase",
+    "secret",
+    "api_key",
+    "apikey",
+    "api-key",
+    "token",
+    "credential",
+    "private_key",
+    "cvv",
+    "pin_code",
+];
 
 /// Reads and checks an elicitation. A mode that is left out is a form.
 pub(super) fn read(params: &Json, kinds: InputKinds) -> Result<Elicitation, Refused> {
@@ -167,7 +179,11 @@ mod tests {
     #[test]
     fn undeclared_modes_are_refused() {
         let kinds = InputKinds { form: true, ..InputKinds::default() };
-        for params in [r#"{"message":"m","mode":"url","url":"https://example.com"}"#, r#"{"message":"m","mode":"other"}"#, r#"{"message":"m","mode":1}"#] {
+        for params in [
+            r#"{"message":"m","mode":"url","url":"https://example.com"}"#,
+            r#"{"message":"m","mode":"other"}"#,
+            r#"{"message":"m","mode":1}"#,
+        ] {
             assert_eq!(read(&Json::parse(params).unwrap(), kinds), Err(super::Refused::Undeclared));
         }
     }

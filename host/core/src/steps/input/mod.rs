@@ -84,7 +84,9 @@ impl<'a> Gate<'a> {
         };
         let requests = match result.get("inputRequests") {
             None => None,
-            Some(requests) => Some(requests.as_object().ok_or_else(|| self.error(Reason::Protocol, "sent `inputRequests` that are no object"))?),
+            Some(requests) => {
+                Some(requests.as_object().ok_or_else(|| self.error(Reason::Protocol, "sent `inputRequests` that are no object"))?)
+            }
         };
         let mut responses = Object::new();
         for (key, request) in requests.into_iter().flatten() {
