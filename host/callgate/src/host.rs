@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use callgate_core::model::ServerName;
 use callgate_core::pipeline::PipelineBuilder;
@@ -94,7 +95,7 @@ impl Host {
             env: configured.env.clone(),
             cwd: configured.cwd.clone(),
             declared,
-            limits: WireLimits::default(),
+            limits: limits(self.config.send.timeout),
         }));
         self.servers.lock().unwrap_or_else(PoisonError::into_inner).push(upstream.clone());
         let builder = PipelineBuilder::new(upstream)
@@ -155,6 +156,12 @@ impl Host {
             capture: config.capture,
         })
     }
+}
+
+/// A start may take no longer than a call may.
+fn limits(timeout: Duration) -> WireLimits {
+    let default = WireLimits::default();
+    WireLimits { probe: default.probe.min(timeout), start: default.start.min(timeout), ..default }
 }
 
 fn entries<T: ?Sized>(stages: &[Stage], part: impl Fn(&Stage) -> Result<Entry<T>, HostError>) -> Result<Vec<Entry<T>>, HostError> {

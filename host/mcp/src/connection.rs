@@ -56,10 +56,7 @@ impl Connection for StdioConnection {
 
     async fn list_page(&self, cursor: Option<&str>, deadline: Instant) -> Result<Json, Error> {
         let meta = self.host_meta();
-        let members = [
-            ("cursor", cursor.map(Json::from)),
-            ("_meta", (!meta.is_empty()).then_some(Json::Object(meta))),
-        ];
+        let members = [("cursor", cursor.map(Json::from)), ("_meta", (!meta.is_empty()).then_some(Json::Object(meta)))];
         let params = members.into_iter().filter_map(|(key, value)| Some((key, value?))).collect();
         let link = &self.running.link;
         let page = link.request(Purpose::List, "tools/list", &params, deadline).await?;

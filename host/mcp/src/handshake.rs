@@ -65,7 +65,10 @@ fn by_version(link: &Link, supported: &[&str], discovery: Option<&Json>) -> Resu
         Ok(Probed::Legacy { silent: false })
     } else {
         let offered: String = supported.join(", ").chars().take(200).flat_map(char::escape_debug).collect();
-        let cause = format!("it speaks no version that this host does, {MODERN} and {}: it offers `{offered}`; update one of them", LEGACY.join(", "));
+        let cause = format!(
+            "it speaks no version that this host does, {MODERN} and {}: it offers `{offered}`; update one of them",
+            LEGACY.join(", ")
+        );
         Err(not_connected(&link.name, cause))
     }
 }
@@ -74,8 +77,7 @@ fn by_version(link: &Link, supported: &[&str], discovery: Option<&Json>) -> Resu
 /// then live as long as their `ttlMs` says.
 fn listen(link: &Link) {
     let wanted: Json = [("toolsListChanged", Json::from(true))].into_iter().collect();
-    let params: Json =
-        [("notifications", wanted), ("_meta", protocol::host_meta(link.declared).into())].into_iter().collect();
+    let params: Json = [("notifications", wanted), ("_meta", protocol::host_meta(link.declared).into())].into_iter().collect();
     if let Ok((id, _nobody_waits)) = link.pending.enter(Purpose::Handshake) {
         link.pending.leave(id, false);
         link.listen(id);

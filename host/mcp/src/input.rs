@@ -28,8 +28,8 @@ impl Link {
         if bytes > INPUT_REQUEST {
             return self.refuse(&id, REFUSED, "the request is too large");
         }
-        if let Err((ask, why)) = self.pending.ask(Ask { id, method, params }, &self.limits) {
-            self.refuse(&ask.id, REFUSED, why.explain());
+        if let Err((id, why)) = self.pending.ask(Ask { id, method, params }, &self.limits) {
+            self.refuse(&id, REFUSED, why.explain());
         }
     }
 }

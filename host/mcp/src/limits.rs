@@ -32,8 +32,8 @@ pub struct WireLimits {
     /// Bytes that one line of standard output may have; a longer one ends the connection (`too_large`). Default 16 MiB: results
     /// with images come near 10 MiB, and a line is held in memory whole.
     pub line_bytes: usize,
-    /// How long `server/discover` may go unanswered before the server is taken for one of the legacy era. Default 5 s: an
-    /// interpreter's start, and short enough not to be a nuisance, since most legacy servers answer with an error at once.
+    /// How long `server/discover` may go unanswered before the server is taken for one of the legacy era. Default 20 s: an
+    /// interpreter's start on a busy machine. Nearly every legacy server answers with an error at once, so only silent ones wait.
     pub probe: Duration,
     /// How long a server may take to complete a legacy handshake. Default 60 s: package runners download on first use.
     pub start: Duration,
@@ -54,7 +54,7 @@ impl Default for WireLimits {
     fn default() -> Self {
         Self {
             line_bytes: 16 << 20,
-            probe: Duration::from_secs(5),
+            probe: Duration::from_secs(20),
             start: Duration::from_secs(60),
             end: Duration::from_secs(2),
             noise_lines: 100,

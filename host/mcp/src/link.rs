@@ -110,7 +110,8 @@ impl Link {
             }
             Incoming::Garbled(error) => {
                 self.counts.malformed.up();
-                let message = format!("`{}` sent what is not JSON ({error}) and may be anybody's answer; report it to its authors", self.name);
+                let message =
+                    format!("`{}` sent what is not JSON ({error}) and may be anybody's answer; report it to its authors", self.name);
                 self.pending.fail_all(&Fault::transport(Reason::NotJson, message));
             }
             Incoming::Batch => {

@@ -195,7 +195,10 @@ mod tests {
         ] {
             assert_eq!(kind(line), expected, "{line}");
         }
-        assert!(matches!(read(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"\xff\"}"), Incoming::Reply { answer: Answer::NotStrict(..), .. }));
+        assert!(matches!(
+            read(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"\xff\"}"),
+            Incoming::Reply { answer: Answer::NotStrict(..), .. }
+        ));
         assert_eq!(read(b"\xff"), Incoming::Noise);
     }
 }

@@ -132,16 +132,16 @@ impl Pending {
     }
 
     /// Hands a request for input to the call it must belong to: the only one that is, or may be, running on this connection. With
-    /// two, one person's question could reach another (T14).
-    pub(crate) fn ask(&self, ask: Ask, limits: &WireLimits) -> Result<(), (Ask, Unattributed)> {
+    /// two, one person's question could reach another (T14). What belongs to none comes back as its id and why.
+    pub(crate) fn ask(&self, ask: Ask, limits: &WireLimits) -> Result<(), (Json, Unattributed)> {
         let mut table = self.table();
         let abandoned = !table.abandoned.is_empty();
         let mut calls = table.waiting.values_mut().filter(|waiting| matches!(waiting.purpose, Purpose::Call(_)));
         let call = match (calls.next(), calls.next()) {
-            (None, _) => return Err((ask, Unattributed::NoCall)),
-            (Some(_), Some(_)) => return Err((ask, Unattributed::SeveralCalls)),
-            (Some(_), None) if abandoned => return Err((ask, Unattributed::AbandonedCall)),
-            (Some(call), None) if call.asks >= limits.input_requests => return Err((ask, Unattributed::TooMany)),
+            (None, _) => return Err((ask.id, Unattributed::NoCall)),
+            (Some(_), Some(_)) => return Err((ask.id, Unattributed::SeveralCalls)),
+            (Some(_), None) if abandoned => return Err((ask.id, Unattributed::AbandonedCall)),
+            (Some(call), None) if call.asks >= limits.input_requests => return Err((ask.id, Unattributed::TooMany)),
             (Some(call), None) => call,
         };
         call.asks += 1;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
-use callgate_core::model::{Era, Error, ServerIdentity};
+use callgate_core::model::{Era, Error, Reason, ServerIdentity};
 use callgate_core::upstream::{Connection, Upstream};
 use tokio::sync::Mutex;
 
@@ -81,7 +81,7 @@ impl StdioServer {
         match handshake::initialize(&running.link, self.config.limits.start).await {
             Ok(hello) => Ok((running, hello)),
             // Slow to start, and now refusing the old handshake: it may be modern after all.
-            Err(refused) if silent && refused.reason == callgate_core::model::Reason::ErrorReply => {
+            Err(refused) if silent && refused.reason == Reason::ErrorReply => {
                 drop(running);
                 match self.probe(self.config.limits.start).await? {
                     (running, Probed::Modern(hello)) => Ok((running, hello)),
@@ -100,7 +100,13 @@ impl StdioServer {
 
     /// Nothing of a call was sent, whatever became of the handshake.
     fn unusable(&self, cause: &Error) -> Error {
-        Error { data: cause.data.clone(), ..not_connected(&self.config.name, format!("{}; run its command by hand to see why", cause.message)) }
+        if cause.reason == Reason::NotConnected {
+            return cause.clone();
+        }
+        Error {
+            data: cause.data.clone(),
+            ..not_connected(&self.config.name, format!("{}; run its command by hand to see why", cause.message))
+        }
     }
 }
 

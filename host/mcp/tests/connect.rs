@@ -77,6 +77,7 @@ mod connect {
         ] {
             let Err(error) = connect(words).await else { panic!("{words:?}") };
             assert_eq!((error.kind, error.reason, error.sent), (Kind::Transport, Reason::NotConnected, Sent::No), "{words:?}");
+            assert_eq!(error.message.matches("cannot be used").count(), 1, "{error}");
             assert!(error.message.starts_with("`scripted` cannot be used: ") && error.message.contains(expected), "{words:?}: {error}");
         }
         for command in [vec![], vec!["/no/such/program".to_owned()]] {
@@ -94,14 +95,14 @@ mod connect {
         assert_eq!(connection.declared(), declared);
         assert_eq!(connection.instructions().as_deref(), Some("be kind"));
         let seen = list(&connection, Some("")).await.unwrap();
-        let expected = format!(
-            "{{\"cursor\":\"\",\"_meta\":{{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\",\
+        let meta = format!(
+            "{{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\",\
              \"io.modelcontextprotocol/clientInfo\":{{\"name\":\"callgate\",\"version\":\"{}\"}},\
-             \"io.modelcontextprotocol/clientCapabilities\":{{\"elicitation\":{{\"form\":{{}}}}}}}}}}",
+             \"io.modelcontextprotocol/clientCapabilities\":{{\"elicitation\":{{\"form\":{{}}}}}}}}",
             env!("CARGO_PKG_VERSION")
         );
-        assert_eq!(seen.get("seen").unwrap().to_string(), expected);
-        assert_eq!(Json::Object(connection.host_meta()).to_string(), expected[r#"{"cursor":"","_meta":"#.len()..expected.len() - 1]);
+        assert_eq!(seen.get("seen").unwrap().to_string(), format!(r#"{{"cursor":"","_meta":{meta}}}"#));
+        assert_eq!(Json::Object(connection.host_meta()).to_string(), meta);
 
         let (_server, connection) = connect(&[]).await.unwrap();
         assert_eq!(connection.instructions().unwrap().len(), 64 << 10);

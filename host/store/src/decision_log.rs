@@ -98,3 +98,34 @@ impl Drop for DecisionLog {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::mpsc::sync_channel;
+
+    use callgate_core::json::Json;
+    use callgate_core::observe::{Event, Observer};
+
+    use super::{DecisionLog, log_writer};
+
+    #[test]
+    fn what_is_dropped_is_counted_and_reported() {
+        let path = std::env::temp_dir().join(format!("callgate-log-{}", std::process::id()));
+        let (queue, waiting) = sync_channel(2);
+        let log = DecisionLog { path: path.clone(), queue: Some(queue), dropped: Arc::default(), writer: None };
+        let observe = || log.observe(&Event::BaselineRecorded { server: &"files".parse().unwrap(), tools: 1 });
+        (0..5).for_each(|_| observe());
+        assert_eq!(log.dropped(), 3);
+        waiting.recv().unwrap();
+        observe();
+        assert_eq!(log.dropped(), 0);
+        let dropped = Arc::clone(&log.dropped);
+        drop(log);
+        log_writer::write(std::fs::File::create(&path).unwrap(), &waiting, &dropped);
+        let written = std::fs::read_to_string(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let counts: Vec<_> = written.lines().map(|line| Json::parse(line).unwrap().get("dropped").cloned()).collect();
+        assert_eq!(counts, [None, Some(Json::from(3_u64))]);
+    }
+}

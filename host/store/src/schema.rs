@@ -62,7 +62,9 @@ pub(crate) async fn prepare(pool: &SqlitePool, place: &Place) -> Result<(), Stor
     let mut transaction = pool.begin_with("BEGIN IMMEDIATE").await.map_err(|error| place.failed(error))?;
     let health: String = read(&mut transaction, place, "PRAGMA quick_check(1)").await?;
     if health != "ok" {
-        return Err(place.refused(&format!("is damaged ({health}); restore it from a backup, or move it away to start without grants and pins")));
+        return Err(
+            place.refused(&format!("is damaged ({health}); restore it from a backup, or move it away to start without grants and pins"))
+        );
     }
     let application: i64 = read(&mut transaction, place, "PRAGMA application_id").await?;
     let version: i64 = read(&mut transaction, place, "PRAGMA user_version").await?;

@@ -43,9 +43,7 @@ pub enum ScanError {
     #[error("the file has {0} bytes, more than {MAX_COMPONENT_BYTES}")]
     TooLarge(usize),
     /// A core module.
-    #[error(
-        "this is a core WebAssembly module, and a plugin is a component: make one of it with `callgate plugin build` or `wasm-tools component new`"
-    )]
+    #[error("this is a core WebAssembly module, and a plugin is a component: make one of it with `wasm-tools component new`")]
     CoreModule,
     /// Compiled code.
     #[error("this is compiled machine code, which is never taken from outside: give the component that it was made from")]

@@ -47,11 +47,13 @@ pub(crate) struct Call {
 
 impl Call {
     pub(crate) async fn run(self, global: &Global) -> Result<(), Failed> {
+        // Before anything is awaited: while standard input is read, a signal must still end the process.
+        let arguments = self.arguments()?;
         let handler = self.answers.as_deref().map(Answers::read).transpose().map_err(Failed::Usage)?;
         let host = setup::host(global)?;
         let name = setup::server(&host, &self.server)?;
         let client = setup::client(&host, &name, handler.map(Arc::new)).await?;
-        let traced = match self.arguments()? {
+        let traced = match arguments {
             Ok(arguments) => client.pipeline().run_traced(ToolCall::new(&*self.tool, arguments).with(self.options())).await,
             Err(error) => refused(error, &client.pipeline().revision().id),
         };

@@ -14,6 +14,8 @@ use super::{Format, Global, output};
 pub(crate) enum Failed {
     /// The call gave no result. In the JSON format it has been printed already, as the one object on standard output.
     Call(Error),
+    /// The server could not be used, for something else than a call.
+    Server(Error),
     /// The configuration, or a plugin that it names, cannot be used.
     Config(String),
     /// The command's own words are off.
@@ -30,6 +32,12 @@ impl Failed {
         match self {
             Failed::Call(error) if global.format == Format::Text => eprintln!("callgate: {}", show_text(&error.to_string())),
             Failed::Call(_) => {}
+            Failed::Server(error) => {
+                eprintln!("callgate: {}", show_text(&error.to_string()));
+                if global.format == Format::Json {
+                    output::line(&output::failure_json(output::error_json(error)));
+                }
+            }
             Failed::Config(what) | Failed::Usage(what) | Failed::NotFound(what) | Failed::Other(what) => {
                 eprintln!("callgate: {}", show_text(what));
                 if global.format == Format::Json {
@@ -42,7 +50,7 @@ impl Failed {
 
     fn code(&self) -> u8 {
         match self {
-            Failed::Call(error) => code(error),
+            Failed::Call(error) | Failed::Server(error) => code(error),
             Failed::Usage(_) => 2,
             Failed::NotFound(_) => 5,
             Failed::Config(_) => 8,
@@ -50,21 +58,21 @@ impl Failed {
         }
     }
 
-    fn to_json(&self, message: &str) -> Json {
+    pub(crate) fn to_json(&self, message: &str) -> Json {
         let kind = match self {
             Failed::Config(_) => "config",
             Failed::Usage(_) => "usage",
             Failed::NotFound(_) => "not_found",
-            Failed::Call(_) | Failed::Other(_) => "internal",
+            Failed::Call(_) | Failed::Server(_) | Failed::Other(_) => "internal",
         };
         let error: Json = [("kind", Json::from(kind)), ("message", message.into())].into_iter().collect();
-        [("version", Json::from(1u64)), ("outcome", "error".into()), ("error", error)].into_iter().collect()
+        output::failure_json(error)
     }
 }
 
 impl From<Error> for Failed {
     fn from(error: Error) -> Self {
-        Failed::Call(error)
+        Failed::Server(error)
     }
 }
 

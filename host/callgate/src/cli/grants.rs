@@ -33,7 +33,7 @@ impl Grants {
             }
             Grants::Revoke { id } => match store.revoke(&id).await.map_err(setup::store_failed)? {
                 true => {
-                    eprintln!("revoked {id}");
+                    output::done(global, &format!("revoked {id}"), ("revoked", id.as_str().into()));
                     Ok(())
                 }
                 false => Err(Failed::NotFound(format!("there is no grant `{id}`; `callgate grants list` shows them"))),

@@ -11,7 +11,7 @@ use callgate::core::shape::show_text;
 use callgate::mcp::{StdioConfig, StdioServer};
 use clap::Args;
 
-use super::{Failed, Global, setup};
+use super::{Failed, Global, output, setup};
 
 /// Writes a starter configuration from a server's real tool list.
 #[derive(Debug, Args)]
@@ -49,7 +49,8 @@ impl Init {
         server.shutdown().await;
         let text = self.text(&name, &listed?)?;
         write(&file, &text)?;
-        eprintln!("wrote {}; read it, then try: callgate tools {name}", file.display());
+        let written = file.display().to_string();
+        output::done(global, &format!("wrote {written}; read it, then try: callgate tools {name}"), ("wrote", written.as_str().into()));
         Ok(())
     }
 

@@ -19,6 +19,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use tokio::signal::unix::{SignalKind, signal};
 
 pub(crate) use exit::Failed;
 
@@ -89,18 +90,54 @@ enum Command {
 /// Runs a subcommand; the one place that turns an error into an exit code.
 pub(crate) async fn run(arguments: Arguments) -> ExitCode {
     let Arguments { global, command } = arguments;
-    let done = match command {
-        Command::Init(init) => init.run(&global).await,
-        Command::Call(call) => call.run(&global).await,
-        Command::Tools(tools) => tools.run(&global).await,
-        Command::Grants(grants) => grants.run(&global).await,
-        Command::Pins(pins) => pins.run(&global).await,
-        Command::Config(config) => config.run(&global),
-        Command::Plugin(plugin) => plugin.run(&global),
-        Command::Demo(demo) => demo.run(&global).await,
-        Command::DemoServer(server) => server.run(),
+    let done = tokio::select! {
+        biased;
+        done = command.run(&global) => done,
+        signal = stopped() => Err(Failed::Other(format!("stopped by {signal}; whether a call was sent is not known"))),
     };
     done.map_or_else(|failed| failed.report(&global), |()| ExitCode::SUCCESS)
+}
+
+impl Command {
+    async fn run(self, global: &Global) -> Result<(), Failed> {
+        match self {
+            Command::Init(init) => init.run(global).await,
+            Command::Call(call) => call.run(global).await,
+            Command::Tools(tools) => tools.run(global).await,
+            Command::Grants(grants) => grants.run(global).await,
+            Command::Pins(pins) => pins.run(global).await,
+            Command::Config(config) => config.run(global),
+            Command::Plugin(plugin) => plugin.run(global),
+            Command::Demo(demo) => demo.run(global).await,
+            Command::DemoServer(server) => server.run(),
+        }
+    }
+}
+
+/// Waits for SIGINT or SIGTERM. A server is in a process group of its own, which neither reaches: the runtime's end kills it.
+async fn stopped() -> &'static str {
+    match (signal(SignalKind::interrupt()), signal(SignalKind::terminate())) {
+        (Ok(mut interrupt), Ok(mut terminate)) => tokio::select! {
+            _ = interrupt.recv() => "SIGINT",
+            _ = terminate.recv() => "SIGTERM",
+        },
+        _ => std::future::pending().await,
+    }
+}
+
+/// Reads the command line. Where it asks for JSON, what is wrong with it is one object on standard output, too.
+pub(crate) fn arguments() -> Result<Arguments, ExitCode> {
+    Arguments::try_parse().map_err(|error| {
+        let _reader_gone = error.print();
+        let words: Vec<String> = std::env::args().collect();
+        let wants_json = words.iter().any(|word| word == "--format=json") || words.windows(2).any(|pair| pair == ["--format", "json"]);
+        if error.use_stderr() && wants_json {
+            let text = error.to_string();
+            let what = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+            output::line(&Failed::Usage(what.to_owned()).to_json(what));
+        }
+        ExitCode::from(if error.use_stderr() { 2 } else { 0 })
+    })
 }
 
 /// Logs go to standard error only: standard output is the answer.

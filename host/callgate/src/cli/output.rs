@@ -7,6 +7,8 @@ use callgate::core::model::{Error, Reply};
 use callgate::core::shape::{clean_text, show_text};
 use callgate::core::{Step, Traced};
 
+use super::{Format, Global};
+
 /// Prints one line. A reader that is gone is no error.
 pub(crate) fn line(text: &impl std::fmt::Display) {
     let _reader_gone = writeln!(std::io::stdout(), "{text}");
@@ -28,7 +30,20 @@ pub(crate) fn call_json(traced: &Traced, with_steps: bool) -> Json {
     head.into_iter().chain([body]).chain(steps).collect()
 }
 
-fn error_json(error: &Error) -> Json {
+/// What did not become a call, as the one JSON object.
+pub(crate) fn failure_json(error: Json) -> Json {
+    [("version", Json::from(1u64)), ("outcome", "error".into()), ("error", error)].into_iter().collect()
+}
+
+/// What was done, for a command whose answer is nothing else: a sentence for a person, or the one JSON object.
+pub(crate) fn done(global: &Global, sentence: &str, member: (&str, Json)) {
+    eprintln!("{}", show_text(sentence));
+    if global.format == Format::Json {
+        line(&[("version", Json::from(1u64)), member].into_iter().collect::<Json>());
+    }
+}
+
+pub(crate) fn error_json(error: &Error) -> Json {
     [
         ("kind", Json::from(error.kind.as_str())),
         ("reason", error.reason.as_str().into()),

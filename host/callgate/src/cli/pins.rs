@@ -49,17 +49,18 @@ impl Pins {
                 print(&differences(&standing.unwrap_or_default(), &now), global);
                 Ok(())
             }
-            Pins::Accept { server, tool, .. } => accept(&host, &server, tool).await,
+            Pins::Accept { server, tool, .. } => accept(&host, &server, tool, global).await,
         }
     }
 }
 
-async fn accept(host: &callgate::Host, server: &str, tool: Option<String>) -> Result<(), Failed> {
+async fn accept(host: &callgate::Host, server: &str, tool: Option<String>, global: &Global) -> Result<(), Failed> {
     let store = setup::store(host).await?;
     let (key, standing, now) = setup::pins(host, server).await?;
     let Some(standing) = standing else {
+        let tools: Vec<Json> = now.tools.keys().map(|tool| tool.as_str().into()).collect();
         PinStore::record(&*store, &key, now).await.map_err(setup::store_failed)?;
-        eprintln!("recorded the first baseline of `{server}`");
+        output::done(global, &format!("recorded the first baseline of `{server}`"), ("accepted", tools.into()));
         return Ok(());
     };
     let wanted: Vec<_> =
@@ -69,11 +70,15 @@ async fn accept(host: &callgate::Host, server: &str, tool: Option<String>) -> Re
             "`{tool}` is as it was approved, or not there; `callgate pins diff {server}` shows what differs"
         )));
     }
+    let mut accepted = Vec::new();
     for difference in wanted {
         let pinned = now.tools.get(&difference.tool).cloned();
         store.accept(&key, &difference.tool, pinned).await.map_err(setup::store_failed)?;
-        eprintln!("accepted {} ({})", difference.tool, difference.what);
+        accepted.push(format!("{} ({})", difference.tool, difference.what));
     }
+    let sentence =
+        if accepted.is_empty() { "every tool is as it was approved".to_owned() } else { format!("accepted {}", accepted.join(", ")) };
+    output::done(global, &sentence, ("accepted", accepted.into_iter().map(Json::from).collect::<Vec<_>>().into()));
     Ok(())
 }
 

@@ -45,7 +45,11 @@ fn print(inspection: &Inspection) {
     row("kinds", kinds.join(", "));
     row("contract", inspection.version.clone().unwrap_or_else(|| "none".to_owned()));
     for import in &inspection.imports {
-        let words = if import.words.is_empty() { "is refused: not part of the contract".to_owned() } else { import.words.join("; ") };
+        let words = match import.interface {
+            None => "is refused: not part of the contract".to_owned(),
+            Some(_) if import.words.is_empty() => "nothing by itself: names of types".to_owned(),
+            Some(_) => import.words.join("; "),
+        };
         row("permission", format!("{words}  ({})", import.name));
     }
     for (kind, limits) in &inspection.limits {

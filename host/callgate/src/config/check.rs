@@ -14,13 +14,18 @@ pub fn warnings(config: &Config) -> Vec<String> {
     rules(config, &mut warnings);
     unused(config, &mut warnings);
     for (name, server) in &config.servers {
-        if server.command.iter().any(|word| word == "-y" || word == "--yes") {
+        if server.command.iter().any(|word| word == "-y" || word == "--yes") && !server.command.iter().any(|word| names_version(word)) {
             warnings.push(format!("server `{name}` may fetch a new version at each start; name an exact version in its command"));
         }
         warnings
             .push(format!("server `{name}` runs as this user and could change this configuration; only a sandbox would keep it from that"));
     }
     warnings
+}
+
+/// `package@1.2.3`, and not the `@` of a scope.
+fn names_version(word: &str) -> bool {
+    word.rsplit_once('@').is_some_and(|(package, version)| !package.is_empty() && version.starts_with(|first: char| first.is_ascii_digit()))
 }
 
 fn unsigned(config: &Config, warnings: &mut Vec<String>) {

@@ -16,6 +16,9 @@ impl ConfigError {
         let line = error.span().map(|span| text.get(..span.start).unwrap_or_default().matches('\n').count() + 1);
         let place = line.map_or_else(|| file.display().to_string(), |line| format!("{}:{line}", file.display()));
         let message = error.message().trim().replace('\n', " ");
+        let message = ["usize", "u64"]
+            .iter()
+            .fold(message, |text, number| text.replace(&format!("expected {number}"), "expected a whole number, not negative"));
         Self(format!("{place}: {message}{}", suggestion(&message)))
     }
 
@@ -37,7 +40,7 @@ fn suggestion(message: &str) -> String {
 pub(crate) fn nearest(name: &str, known: &[&str]) -> String {
     let scored = known.iter().map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate));
     match scored.min() {
-        Some((distance, candidate)) if distance <= 1 + name.len() / 3 => format!("; did you mean `{candidate}`?"),
+        Some((distance, candidate)) if distance <= 1 + name.len() / 4 => format!("; did you mean `{candidate}`?"),
         _ => String::new(),
     }
 }

@@ -211,7 +211,11 @@ impl Resolver<'_> {
             shape: raw.shape.and_then(|shape| shape.max_bytes).map_or_else(ShapeOptions::default, |max_bytes| ShapeOptions { max_bytes }),
             send: send(raw.send.unwrap_or_default())?,
             capture: capture(&raw.telemetry.unwrap_or_default()),
-            assigns: raw.assigns.into_iter().map(|(key, value)| Ok((key, units::json(value)?))).collect::<Resolved<_>>()?,
+            assigns: raw
+                .assigns
+                .into_iter()
+                .map(|(key, value)| Ok((key.clone(), of(format!("assigns.{key}"), units::json(value))?)))
+                .collect::<Resolved<_>>()?,
             store: raw.store.and_then(|store| store.path).map(|path| self.path(&path)).transpose()?,
             decision_log: match raw.log.and_then(|log| log.decisions).as_deref() {
                 None => DecisionLogPath::BesideStore,
@@ -236,15 +240,17 @@ impl Resolver<'_> {
 
     fn plugin(&self, name: &str, raw: raw::Plugin) -> Resolved<Plugin> {
         let limits = raw.limits.unwrap_or_default();
-        let mut settings = raw.settings.map_or_else(|| Ok(Json::object()), |table| units::json(toml::Value::Table(table)))?;
+        let mut settings = raw
+            .settings
+            .map_or_else(|| Ok(Json::object()), |table| of(format!("plugin.{name}.settings"), units::json(toml::Value::Table(table))))?;
         let has_expanded_settings = expand::json(&mut settings, self.variables)?;
         Ok(Plugin {
             path: self.path(&raw.path)?,
             sha256: raw.sha256.map(|text| text.parse()).transpose().map_err(|error| format!("plugin `{name}`: {error}"))?,
             limits: Limits {
                 fuel: limits.fuel,
-                deadline: limits.deadline.map(|text| units::duration(&text)).transpose()?,
-                memory: limits.memory.map(|text| units::bytes(&text)).transpose()?,
+                deadline: limits.deadline.map(|text| of(format!("plugin.{name}.limits.deadline"), units::duration(&text))).transpose()?,
+                memory: limits.memory.map(|text| of(format!("plugin.{name}.limits.memory"), units::bytes(&text))).transpose()?,
             },
             settings,
             has_expanded_settings,
@@ -272,6 +278,11 @@ impl Resolver<'_> {
         }
         Ok(())
     }
+}
+
+/// Puts the key before what is wrong with its value.
+fn of<T>(key: impl std::fmt::Display, value: Resolved<T>) -> Resolved<T> {
+    value.map_err(|what| format!("`{key}`: {what}"))
 }
 
 fn collect<T, U>(raw: BTreeMap<String, T>, convert: impl Fn(&str, T) -> Resolved<U>) -> Resolved<BTreeMap<String, U>> {
@@ -324,8 +335,8 @@ fn validate(raw: raw::Validate) -> Validate {
 fn ask(raw: raw::Ask) -> Resolved<AskOptions> {
     let default = AskOptions::default();
     Ok(AskOptions {
-        timeout: raw.timeout.map_or(Ok(default.timeout), |text| units::duration(&text))?,
-        grant_ttl: raw.grant_ttl.map_or(Ok(default.grant_ttl), |text| units::duration(&text))?,
+        timeout: raw.timeout.map_or(Ok(default.timeout), |text| of("ask.timeout", units::duration(&text)))?,
+        grant_ttl: raw.grant_ttl.map_or(Ok(default.grant_ttl), |text| of("ask.grant_ttl", units::duration(&text)))?,
         allow_anonymous_grants: raw.allow_anonymous_grants.unwrap_or(default.allow_anonymous_grants),
     })
 }
@@ -333,9 +344,9 @@ fn ask(raw: raw::Ask) -> Resolved<AskOptions> {
 fn send(raw: raw::Send) -> Resolved<SendOptions> {
     let default = SendOptions::default();
     Ok(SendOptions {
-        timeout: raw.timeout.map_or(Ok(default.timeout), |text| units::duration(&text))?,
+        timeout: raw.timeout.map_or(Ok(default.timeout), |text| of("send.timeout", units::duration(&text)))?,
         max_rounds: raw.max_rounds.unwrap_or(default.max_rounds),
-        plugin_budget: raw.plugin_budget.map_or(Ok(default.plugin_budget), |text| units::duration(&text))?,
+        plugin_budget: raw.plugin_budget.map_or(Ok(default.plugin_budget), |text| of("send.plugin_budget", units::duration(&text)))?,
         ..default
     })
 }

@@ -150,12 +150,20 @@ fn value_test(raw: raw::ValueTest) -> Result<ValueTest, String> {
         raw.equals.map(|value| units::json(value).map(ValueTest::Equals)),
         raw.one_of.map(|values| values.into_iter().map(units::json).collect::<Result<_, _>>().map(ValueTest::OneOf)),
         raw.glob.map(|text| glob(&text).map(ValueTest::Glob)),
-        raw.regex.map(|text| Pattern::new(&text).map(ValueTest::Regex).map_err(|error| error.to_string())),
+        raw.regex.map(|text| Pattern::new(&text).map(ValueTest::Regex).map_err(|error| one_clause(&error.to_string()))),
         raw.range.map(|range| Ok(ValueTest::Range { min: number(range.min)?, max: number(range.max)? })),
         raw.exists.map(|exists| Ok(ValueTest::Exists(exists))),
         raw.length.map(|length| Ok(ValueTest::Length { min: length.min, max: length.max })),
     ];
     one(written.into_iter().flatten(), "one test is needed: equals, one_of, glob, regex, range, exists or length")?
+}
+
+/// The head and the cause of an error that draws a picture between them.
+fn one_clause(text: &str) -> String {
+    match (text.split_once('\n'), text.rsplit_once("\nerror: ")) {
+        (Some((head, _)), Some((_, cause))) => format!("{}{cause}", head.trim_end_matches("regex parse error:")),
+        _ => text.replace('\n', " "),
+    }
 }
 
 fn number(raw: Option<toml::Value>) -> Result<Option<Number>, String> {

@@ -475,7 +475,7 @@ pub struct Shape {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Send {
-    /// For the whole call, without the wait for an approver. Default `60s`.
+    /// For the whole call, without the wait for an approver; also for a server's start. Default `60s`.
     pub timeout: Option<String>,
     /// Input rounds. Default 10.
     pub max_rounds: Option<usize>,
@@ -553,7 +553,10 @@ word_or_table!(Entry, "a plugin's name or a table with `plugin`", |word| Ok(Entr
 word_or_table!(
     Power,
     "a power's name or `{ rewrite = [\"/pointer\"] }`",
-    |word| PowerWord::deserialize(serde::de::value::StrDeserializer::<E>::new(word)).map(Power::Word),
+    |word| match word {
+        "rewrite" => Err(E::custom("`rewrite` needs its pointers: `{ rewrite = [\"/pointer\"] }`")),
+        _ => PowerWord::deserialize(serde::de::value::StrDeserializer::<E>::new(word)).map(Power::Word),
+    },
     |table| Rewrite::deserialize(table).map(Power::Rewrite)
 );
 word_or_table!(

@@ -71,6 +71,7 @@ async fn outside_of_calls_only_pings_are_answered() {
     let mut config = config(&["ping-first", "ask-outside"]);
     config.env.insert("LOG".to_owned(), log.display().to_string());
     let talk = talk(config).await;
+    tokio::time::sleep(Duration::from_millis(500)).await;
     talk.call("echo").await.unwrap();
     let read = std::fs::read_to_string(&log).unwrap();
     let _left = std::fs::remove_file(&log);

@@ -71,12 +71,8 @@ impl Talk {
     pub(super) async fn call(&self, tool: &str) -> Result<String, Error> {
         let progress = Arc::clone(&self.progress);
         let gate = Gate(self.gate);
-        let hooks = CallHooks {
-            token: Some("token"),
-            report: &|notice| progress.lock().unwrap().push(notice),
-            input: &gate,
-            cancel: &self.cancel,
-        };
+        let hooks =
+            CallHooks { token: Some("token"), report: &|notice| progress.lock().unwrap().push(notice), input: &gate, cancel: &self.cancel };
         let params = format!(r#"{{"name":"{tool}","arguments":{{"n":1.0}},"_meta":{{"progressToken":"token"}}}}"#);
         let result = self.connection.running.link.call(&params, Instant::now() + self.patience, hooks).await?;
         let text = result.get("content").and_then(|content| content.as_array()?.first()?.get("text")?.as_str());

@@ -11,10 +11,10 @@ use callgate_core::store::{AskedAbout, Baseline, BaselineKey, PinnedTool};
 use callgate_core::upstream::InputKinds;
 
 /// A folder of one test.
-pub struct Folder(PathBuf);
+pub(crate) struct Folder(PathBuf);
 
 impl Folder {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let name = format!("callgate-store-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let path = std::env::temp_dir().join(name);
@@ -22,11 +22,11 @@ impl Folder {
         Self(path)
     }
 
-    pub fn join(&self, name: &str) -> PathBuf {
+    pub(crate) fn join(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.0
     }
 }
@@ -39,19 +39,19 @@ impl Drop for Folder {
 
 /// An ask, with everything that a grant is compared to.
 #[derive(Clone)]
-pub struct Asked {
-    pub principal: Option<Principal>,
-    pub server: ServerIdentity,
-    pub tool: &'static str,
-    pub definition: &'static str,
-    pub causes: BTreeSet<String>,
-    pub taint: BTreeSet<String>,
-    pub arguments: Arguments,
-    pub now_ms: u64,
+pub(crate) struct Asked {
+    pub(crate) principal: Option<Principal>,
+    pub(crate) server: ServerIdentity,
+    pub(crate) tool: &'static str,
+    pub(crate) definition: &'static str,
+    pub(crate) causes: BTreeSet<String>,
+    pub(crate) taint: BTreeSet<String>,
+    pub(crate) arguments: Arguments,
+    pub(crate) now_ms: u64,
 }
 
 impl Asked {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             principal: Some(Principal::new("cli", "ann")),
             server: server("files", "a"),
@@ -64,7 +64,7 @@ impl Asked {
         }
     }
 
-    pub fn about(&self) -> AskedAbout<'_> {
+    pub(crate) fn about(&self) -> AskedAbout<'_> {
         AskedAbout {
             principal: self.principal.as_ref(),
             server: &self.server,
@@ -78,7 +78,7 @@ impl Asked {
     }
 
     /// The grant that just settles this, until 10 s.
-    pub fn grant(&self) -> NewGrant {
+    pub(crate) fn grant(&self) -> NewGrant {
         NewGrant {
             principal: self.principal.as_ref().map(ToString::to_string),
             server: self.server.name.as_str().to_owned(),
@@ -93,19 +93,19 @@ impl Asked {
     }
 }
 
-pub fn server(name: &str, command: &str) -> ServerIdentity {
+pub(crate) fn server(name: &str, command: &str) -> ServerIdentity {
     ServerIdentity { name: name.parse().unwrap(), digest: Digest::of(command) }
 }
 
-pub fn fingerprint(of: &str) -> Fingerprint {
+pub(crate) fn fingerprint(of: &str) -> Fingerprint {
     Fingerprint(Digest::of(of))
 }
 
-pub fn texts(texts: &[&str]) -> BTreeSet<String> {
+pub(crate) fn texts(texts: &[&str]) -> BTreeSet<String> {
     texts.iter().map(ToString::to_string).collect()
 }
 
-pub fn key() -> BaselineKey {
+pub(crate) fn key() -> BaselineKey {
     BaselineKey {
         server: "files".to_owned(),
         server_digest: Digest::of("a"),
@@ -114,7 +114,7 @@ pub fn key() -> BaselineKey {
     }
 }
 
-pub fn pinned(definition: &str) -> PinnedTool {
+pub(crate) fn pinned(definition: &str) -> PinnedTool {
     PinnedTool {
         fingerprint: fingerprint(definition),
         shape: Digest::of(format!("shape of {definition}")),
@@ -122,11 +122,11 @@ pub fn pinned(definition: &str) -> PinnedTool {
     }
 }
 
-pub fn baseline(tools: &[(&str, &str)]) -> Baseline {
+pub(crate) fn baseline(tools: &[(&str, &str)]) -> Baseline {
     Baseline { tools: tools.iter().map(|(name, definition)| ((*name).to_owned(), pinned(definition))).collect() }
 }
 
-pub fn key_with(edit: impl FnOnce(&mut BaselineKey)) -> BaselineKey {
+pub(crate) fn key_with(edit: impl FnOnce(&mut BaselineKey)) -> BaselineKey {
     let mut key = key();
     edit(&mut key);
     key
