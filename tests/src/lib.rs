@@ -57,7 +57,10 @@ impl Folder {
     pub fn configure(&self, command: &[&str], rest: &str) {
         let command = serde_json::to_string(command).unwrap();
         // What stands before the first table of `rest` belongs to the top level.
-        let (top, tables) = rest.find('[').filter(|at| *at == 0 || rest[..*at].ends_with('\n')).map_or((rest, ""), |at| rest.split_at(at));
+        let (top, tables) = rest
+            .find('[')
+            .filter(|at| rest.get(..*at).is_some_and(|before| before.is_empty() || before.ends_with('\n')))
+            .map_or((rest, ""), |at| rest.split_at(at));
         self.write("callgate.toml", format!("{top}\n[server.s]\ncommand = {command}\n{tables}\n"));
     }
 
