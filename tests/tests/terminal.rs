@@ -32,7 +32,7 @@ fn drive(folder: &Folder, answers: &[(&str, &str)], arguments: &[&str]) -> (i32,
     (output.status.code().unwrap(), String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-fn write<'a>(principal: &'a str) -> Vec<&'a str> {
+fn write(principal: &str) -> Vec<&str> {
     WRITE.into_iter().chain([principal]).collect()
 }
 

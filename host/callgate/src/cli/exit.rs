@@ -1,10 +1,10 @@
 //! How a command ends. Exit codes are part of the contract: 0 result, 2 usage, 3 denied, 4 approval needed or refused, 5 not found,
-//! 7 hook failed, 8 configuration, 1 anything else.
+//! 7 hook failed, 8 configuration, 130 stopped by a signal, 1 anything else.
 
 use std::process::ExitCode;
 
 use callgate::core::json::Json;
-use callgate::core::model::{Error, Kind, Reason};
+use callgate::core::model::{Error, Kind, Reason, Sent};
 use callgate::core::shape::show_text;
 
 use super::{Format, Global, output};
@@ -18,10 +18,14 @@ pub(crate) enum Failed {
     Server(Error),
     /// The configuration, or a plugin that it names, cannot be used.
     Config(String),
+    /// The plugin that was inspected cannot be used; in the JSON format its problems have been printed with the rest.
+    Inspected(String),
     /// The command's own words are off.
     Usage(String),
     /// Something was not found.
     NotFound(String),
+    /// A signal ended it.
+    Stopped(String),
     /// Anything else.
     Other(String),
 }
@@ -32,13 +36,14 @@ impl Failed {
         match self {
             Failed::Call(error) if global.format == Format::Text => eprintln!("callgate: {}", show_text(&error.to_string())),
             Failed::Call(_) => {}
+            Failed::Inspected(what) => eprintln!("callgate: {}", show_text(what)),
             Failed::Server(error) => {
                 eprintln!("callgate: {}", show_text(&error.to_string()));
                 if global.format == Format::Json {
                     output::line(&output::failure_json(output::error_json(error)));
                 }
             }
-            Failed::Config(what) | Failed::Usage(what) | Failed::NotFound(what) | Failed::Other(what) => {
+            Failed::Config(what) | Failed::Usage(what) | Failed::NotFound(what) | Failed::Stopped(what) | Failed::Other(what) => {
                 eprintln!("callgate: {}", show_text(what));
                 if global.format == Format::Json {
                     output::line(&self.to_json(what));
@@ -53,16 +58,19 @@ impl Failed {
             Failed::Call(error) | Failed::Server(error) => code(error),
             Failed::Usage(_) => 2,
             Failed::NotFound(_) => 5,
-            Failed::Config(_) => 8,
+            Failed::Config(_) | Failed::Inspected(_) => 8,
+            // As shells have it.
+            Failed::Stopped(_) => 130,
             Failed::Other(_) => 1,
         }
     }
 
     pub(crate) fn to_json(&self, message: &str) -> Json {
         let kind = match self {
-            Failed::Config(_) => "config",
+            Failed::Config(_) | Failed::Inspected(_) => "config",
             Failed::Usage(_) => "usage",
             Failed::NotFound(_) => "not_found",
+            Failed::Stopped(_) => "stopped",
             Failed::Call(_) | Failed::Server(_) | Failed::Other(_) => "internal",
         };
         let error: Json = [("kind", Json::from(kind)), ("message", message.into())].into_iter().collect();
@@ -72,7 +80,8 @@ impl Failed {
 
 impl From<Error> for Failed {
     fn from(error: Error) -> Self {
-        Failed::Server(error)
+        // A listing may have been sent, but no call was.
+        Failed::Server(error.with_sent(Sent::No))
     }
 }
 

@@ -91,9 +91,10 @@ enum Command {
 pub(crate) async fn run(arguments: Arguments) -> ExitCode {
     let Arguments { global, command } = arguments;
     let done = tokio::select! {
+        // The command first: what it does before it waits, such as reading standard input, a signal ends as it ends any process.
         biased;
         done = command.run(&global) => done,
-        signal = stopped() => Err(Failed::Other(format!("stopped by {signal}; whether a call was sent is not known"))),
+        signal = stopped() => Err(Failed::Stopped(format!("stopped by {signal}; whether a call was sent is not known"))),
     };
     done.map_or_else(|failed| failed.report(&global), |()| ExitCode::SUCCESS)
 }

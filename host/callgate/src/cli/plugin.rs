@@ -32,7 +32,7 @@ impl Plugin {
         }
         match inspection.problems.first() {
             None => Ok(()),
-            Some(problem) => Err(Failed::Config(format!("{} would not load: {problem}", file.display()))),
+            Some(problem) => Err(Failed::Inspected(format!("{} would not load: {problem}", file.display()))),
         }
     }
 }
