@@ -249,6 +249,8 @@ pub struct SendOptions {
     pub max_input_bytes: usize,
     /// Running time that all plugins of one call share.
     pub plugin_budget: Duration,
+    /// How long the plugins of one step may take by the wall clock, waits for a sandbox included: the backstop behind their limits.
+    pub plugin_wall_clock: Duration,
 }
 
 impl Default for SendOptions {
@@ -259,6 +261,7 @@ impl Default for SendOptions {
             max_input_requests: 32,
             max_input_bytes: 256 << 10,
             plugin_budget: Duration::from_secs(2),
+            plugin_wall_clock: Duration::from_secs(10),
         }
     }
 }

@@ -6,7 +6,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use crate::catalog::Listing;
 use crate::digest::ArgsDigest;
 use crate::json::Json;
-use crate::model::{Call, CallId, CallOptions, Context, Error, Failure, FailureKind, Metered, PluginBudget, Reply, Shape, Tool, ToolCall};
+use crate::model::{
+    Call, CallId, CallOptions, Context, Error, Failure, FailureKind, Limit, Metered, PluginBudget, Reply, Shape, Tool, ToolCall,
+};
 use crate::observe::{self, Event, Outcome, Subject};
 use crate::pipeline::Pipeline;
 use crate::revision::Revision;
@@ -231,11 +233,21 @@ pub(crate) fn guard<T>(run: impl FnOnce() -> Metered<T>) -> Metered<T> {
 }
 
 /// Runs a stretch of extension points: as one job on a worker where any of them needs one, else right here.
-pub(crate) async fn work<T: Send + 'static>(needs_worker: bool, job: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
+///
+/// A plugin has limits of its own; the wall clock is the backstop behind them. When it ends the wait, the call fails closed, and
+/// whatever the worker still does comes too late to count.
+pub(crate) async fn work<T: Send + 'static>(
+    needs_worker: bool,
+    wall_clock: Duration,
+    job: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Failure> {
     if !needs_worker {
         return Ok(job());
     }
-    tokio::task::spawn_blocking(job).await.map_err(|_| Failure::new(FailureKind::Trap))
+    match tokio::time::timeout(wall_clock, tokio::task::spawn_blocking(job)).await {
+        Ok(ended) => ended.map_err(|_| Failure::new(FailureKind::Trap)),
+        Err(_) => Err(Failure::timeout(Limit::WallClock)),
+    }
 }
 
 pub(crate) fn now_ms() -> u64 {

@@ -154,3 +154,30 @@ async fn a_panic_is_a_trap_at_every_stage() {
         }
     }
 }
+
+/// Never answers in time, as a plugin whose own limits do not hold.
+struct Stuck;
+
+impl PreHook for Stuck {
+    fn on_call(&self, _: &Call) -> Metered<PreOutcome> {
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        Ok(PreOutcome::Proceed).into()
+    }
+
+    fn needs_worker(&self) -> bool {
+        true
+    }
+}
+
+#[tokio::test]
+async fn the_wall_clock_is_behind_every_other_limit() {
+    let setup = Setup::policy(Server::new(), allowing()).with(|revision| {
+        revision.send.plugin_wall_clock = std::time::Duration::from_millis(20);
+        revision.pre_hooks.push(Entry::trusted("stuck", Arc::new(Stuck)));
+    });
+    let world = setup.build();
+    let error = world.error(call("read", r#"{"a":1}"#)).await;
+    assert_eq!(said(&Err(error.clone())), "hook/hook_failed/no");
+    assert_eq!(error.data.get("limit").and_then(Json::as_str), Some("wall_clock"));
+    assert!(world.server.rounds().is_empty());
+}

@@ -30,7 +30,9 @@ pub(crate) async fn decide(run: &mut Run<'_>, call: &Call, pin: Pin, asks: Asks)
             let evidence = Evidence { pin: pin.reason, hook_asks };
             let needs_worker = policy.predicates().any(|entry| entry.predicate.needs_worker());
             let (revision, call) = (run.revision.clone(), call.clone());
-            let (decision, ran) = work(needs_worker, move || evaluate(&revision, &call, &evidence)).await.unwrap_or_else(|_| fallback());
+            let wall_clock = revision.send.plugin_wall_clock;
+            let evaluated = work(needs_worker, wall_clock, move || evaluate(&revision, &call, &evidence)).await;
+            let (decision, ran) = evaluated.unwrap_or_else(|_| fallback());
             run.ran("policy", ran);
             decision
         }
@@ -91,7 +93,8 @@ pub(crate) async fn still_allows(run: &mut Run<'_>, call: &Call) -> Result<(), E
         let denied = revision.policy.as_ref().is_some_and(denied);
         Ok((denied, ran))
     };
-    let (denied, ran) = work(needs_worker, denies).await.flatten().unwrap_or((true, Vec::new()));
+    let wall_clock = current.send.plugin_wall_clock;
+    let (denied, ran) = work(needs_worker, wall_clock, denies).await.flatten().unwrap_or((true, Vec::new()));
     run.ran("policy", ran);
     if denied {
         let message = format!("policy changed while the call waited, and revision `{}` denies it", current.id);

@@ -29,7 +29,8 @@ pub(crate) async fn select(run: &mut Run<'_>, name: &str, resolved: &(Arc<Tool>,
 pub(crate) async fn filter(revision: Arc<Revision>, tools: Vec<Arc<Tool>>, context: Arc<Context>) -> (Vec<bool>, Vec<Ran>) {
     let hidden = vec![false; tools.len()];
     let needs_worker = revision.filters.iter().any(|entry| entry.extension.needs_worker());
-    let judged = work(needs_worker, move || {
+    let wall_clock = revision.send.plugin_wall_clock;
+    let judged = work(needs_worker, wall_clock, move || {
         let mut ran = Vec::new();
         let visible = tools.iter().map(|tool| is_visible(&revision, tool, &context, &mut ran)).collect();
         (visible, ran)

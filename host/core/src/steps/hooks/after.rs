@@ -30,7 +30,8 @@ async fn post_hooks(run: &mut Run<'_>, call: Call, result: ToolResult) -> Result
     let needs_worker = revision.post_hooks.iter().any(|entry| entry.extension.needs_worker());
     let before = result.clone();
     let seen = call.clone();
-    let stretch = work(needs_worker, move || post_stretch(&revision, &seen, result)).await;
+    let wall_clock = revision.send.plugin_wall_clock;
+    let stretch = work(needs_worker, wall_clock, move || post_stretch(&revision, &seen, result)).await;
     let (ran, outcome) = stretch.map_err(|failure| Error::hook_failed("post_hooks", &failure).with_sent(sent))?;
     run.ran("post_hook", ran);
     let result = outcome.map_err(|error| error.with_sent(sent))?;
@@ -109,7 +110,8 @@ async fn failure_hooks(run: &mut Run<'_>, call: Call, error: Error) -> Error {
     let revision = run.revision.clone();
     let needs_worker = revision.failure_hooks.iter().any(|entry| entry.extension.needs_worker());
     let bare = bare(&error);
-    let stretch = work(needs_worker, move || failure_stretch(&revision, &call, error)).await;
+    let wall_clock = revision.send.plugin_wall_clock;
+    let stretch = work(needs_worker, wall_clock, move || failure_stretch(&revision, &call, error)).await;
     let Ok((ran, error)) = stretch else { return bare };
     run.ran("failure_hook", ran);
     error

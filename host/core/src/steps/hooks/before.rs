@@ -36,7 +36,8 @@ pub(crate) async fn before(run: &mut Run<'_>, call: Call) -> Result<Before, Erro
     let since = Instant::now();
     let revision = run.revision.clone();
     let needs_worker = revision.pre_hooks.iter().any(|entry| entry.extension.needs_worker());
-    let stretch = work(needs_worker, move || stretch(&revision, call)).await;
+    let wall_clock = revision.send.plugin_wall_clock;
+    let stretch = work(needs_worker, wall_clock, move || stretch(&revision, call)).await;
     let (ran, outcome, call) = stretch.map_err(|failure| Error::hook_failed("pre_hooks", &failure))?;
     run.ran("pre_hook", ran);
     run.latest = Some(call);
