@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use callgate_core::ListingLimits;
 use callgate_core::model::ServerName;
 use callgate_core::pipeline::PipelineBuilder;
 use callgate_core::policy::{Policy, PredicateEntry, Rule};
@@ -103,7 +104,8 @@ impl Host {
             .grants(store.clone())
             .pins(store)
             .trust_annotations(configured.trust_annotations)
-            .assigns(self.config.assigns.clone());
+            .assigns(self.config.assigns.clone())
+            .listing_limits(listing_limits(self.config.send.timeout));
         let log = self.log().await.map_err(|error| HostError(error.to_string()))?;
         Ok(match log {
             Some(log) => builder.observer(log),
@@ -162,6 +164,12 @@ impl Host {
 fn limits(timeout: Duration) -> WireLimits {
     let default = WireLimits::default();
     WireLimits { probe: default.probe.min(timeout), start: default.start.min(timeout), ..default }
+}
+
+/// Neither may a listing.
+fn listing_limits(timeout: Duration) -> ListingLimits {
+    let default = ListingLimits::default();
+    ListingLimits { timeout: default.timeout.min(timeout), ..default }
 }
 
 fn entries<T: ?Sized>(stages: &[Stage], part: impl Fn(&Stage) -> Result<Entry<T>, HostError>) -> Result<Vec<Entry<T>>, HostError> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, MapAccess, Visitor};
@@ -187,6 +187,7 @@ pub struct Rewrite {
 #[schemars(untagged)]
 pub enum PolicyOrNone {
     /// `"none"`: hooks and schemas alone govern.
+    #[schemars(schema_with = "none")]
     None,
     /// Rules.
     Policy(Box<Policy>),
@@ -458,9 +459,18 @@ pub struct Pins {
 #[schemars(untagged)]
 pub enum ApprovedPins {
     /// The first complete listing.
+    #[schemars(schema_with = "first_listing")]
     FirstListing,
     /// Exactly these.
     Fingerprints(BTreeMap<String, String>),
+}
+
+fn none(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "const": "none" })
+}
+
+fn first_listing(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "const": "first_listing" })
 }
 
 /// How results are shaped for a model.
@@ -475,7 +485,7 @@ pub struct Shape {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Send {
-    /// For the whole call, without the wait for an approver; also for a server's start. Default `60s`.
+    /// For the whole call, without the wait for an approver; also for a server's start and listing. Default `60s`.
     pub timeout: Option<String>,
     /// Input rounds. Default 10.
     pub max_rounds: Option<usize>,
