@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::catalog::Listing;
-use crate::model::{Call, Context, Error, Kind, Reason, Tool, ToolCall};
+use crate::model::{Call, Context, Error, Kind, Reason, Sent, Tool, ToolCall};
 use crate::observe::Event;
 use crate::pipeline::Pipeline;
 use crate::revision::Revision;
@@ -43,7 +43,9 @@ pub(crate) async fn resolve(run: &mut Run<'_>, given: &ToolCall) -> Result<(Arc<
 
 /// The live listing, compared with its baseline where there is a policy, and what was dropped from it reported.
 pub(crate) async fn listing(pipeline: &Pipeline, revision: &Revision) -> Result<Arc<Listing>, Error> {
-    let (listing, is_new) = pipeline.catalog.listing(&*pipeline.upstream).await?;
+    // Whatever became of the listing's own request, the call has not left.
+    let listed = pipeline.catalog.listing(&*pipeline.upstream).await;
+    let (listing, is_new) = listed.map_err(|error| error.with_sent(Sent::No))?;
     if is_new {
         let server = pipeline.upstream.identity();
         for (index, defect) in &listing.dropped {
