@@ -83,8 +83,15 @@ fn pins_notice_a_changed_definition_until_it_is_accepted() {
     let diff = folder.run(&["--format", "json", "pins", "diff", "s"]).json();
     assert_eq!((&diff["differences"][0]["tool"], &diff["differences"][0]["what"]), (&json!("write_note"), &json!("changed")));
     assert_eq!(diff["differences"][0]["changes"][0]["path"], "/description");
-    assert_eq!(folder.run(&["pins", "accept", "s", "nothing"]).code, 5);
-    assert_eq!(folder.run(&["pins", "accept", "s", "write_note"]).code, 0);
+    let accept = |rest: &[&str]| folder.run(&[&["pins", "accept", "s"][..], rest].concat());
+    assert_eq!(accept(&["nothing"]).code, 5);
+    // Only what was looked at: the server may list something else by now.
+    let other = accept(&["write_note", "--fingerprint", &format!("sha256:{}", "0".repeat(64))]);
+    assert!(other.code == 2 && other.stderr.contains("something else now"), "{other:?}");
+    let unseen = accept(&["write_note"]);
+    assert!(unseen.code == 2 && unseen.stderr.contains("callgate pins diff s"), "{unseen:?}");
+    assert_eq!(write().0, 4);
+    assert_eq!(accept(&["write_note", "--fingerprint", diff["differences"][0]["fingerprint"].as_str().unwrap()]).code, 0);
     assert_eq!(write().0, 0);
     let pins = folder.run(&["--format", "json", "pins", "list"]).json();
     assert_eq!(pins["pins"].as_array().unwrap().len(), 7);

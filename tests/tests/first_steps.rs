@@ -122,8 +122,11 @@ fn inspect_refuses_nothing_of_a_good_plugin() {
 fn json_is_one_object_whatever_the_command() {
     let folder = Folder::new();
     folder.configure(&[callgate().to_str().unwrap(), "demo-server"], "");
+    let listing = folder.run(&["--format", "json", "pins", "diff", "s"]).json()["fingerprint"].as_str().unwrap().to_owned();
     for (arguments, code, member) in [
-        (&["pins", "accept", "s", "--all"][..], 0, "accepted"),
+        (&["pins", "accept", "s", "--all"][..], 2, "error"),
+        (&["pins", "accept", "s", "read_note", "--fingerprint", &listing], 2, "error"),
+        (&["pins", "accept", "s", "--all", "--fingerprint", &listing], 0, "accepted"),
         (&["pins", "accept", "s", "--all"], 0, "accepted"),
         (&["pins", "diff", "s"], 0, "differences"),
         (&["pins", "list"], 0, "pins"),

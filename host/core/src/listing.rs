@@ -54,8 +54,9 @@ impl Pipeline {
     pub async fn pins(&self) -> Result<(BaselineKey, Option<Baseline>, Baseline), Error> {
         let (listing, _) = self.catalog.listing(&*self.upstream).await?;
         let key = fingerprint::key(self, &*listing.connection);
-        let standing = self.pins.baseline(&key).await.map_err(|error| fingerprint::store_failed(&error))?;
-        Ok((key, standing, fingerprint::baseline_of(&listing)))
+        let baselines = self.pins.baselines(&self.upstream.identity()).await.map_err(|error| fingerprint::store_failed(&error))?;
+        let listed = fingerprint::baseline_of(&listing);
+        Ok((key.clone(), baselines.standing(&key, &listed), listed))
     }
 
     /// The server's instructions, cleaned and capped for a model's context; none where it gave none.

@@ -20,25 +20,59 @@ pub use memory::MemoryStore;
 #[error("{0}")]
 pub struct StoreError(pub String);
 
-/// An ask that a grant might settle.
+/// Whose grants are looked for: who calls what, where, and under which circumstances.
 #[derive(Clone, Copy, Debug)]
-pub struct AskedAbout<'a> {
+pub struct Grantee<'a> {
     /// Who calls.
     pub principal: Option<&'a Principal>,
     /// The server.
     pub server: &'a ServerIdentity,
     /// The tool.
     pub tool: &'a str,
+    /// The call's taint: a grant must have been given under all of these.
+    pub taint: &'a BTreeSet<String>,
+    /// The call's time, milliseconds since the Unix epoch.
+    pub now_ms: u64,
+}
+
+/// An ask that a grant might settle.
+#[derive(Clone, Copy, Debug)]
+pub struct AskedAbout<'a> {
+    /// Who calls what.
+    pub grantee: Grantee<'a>,
     /// The definition that the call was checked against.
     pub fingerprint: Fingerprint,
     /// Why it is asked about: a grant must have been given under all of these.
     pub causes: &'a BTreeSet<String>,
-    /// The call's taint: a grant must have been given under all of these.
-    pub taint: &'a BTreeSet<String>,
     /// The final arguments: a grant's constraints must admit them.
     pub arguments: &'a Arguments,
-    /// The call's time, milliseconds since the Unix epoch.
-    pub now_ms: u64,
+}
+
+impl Grantee<'_> {
+    /// Whether a stored grant is this caller's, for this tool and taint, and live.
+    #[must_use]
+    pub fn holds(&self, grant: &Grant) -> bool {
+        let given = &grant.given;
+        given.principal == self.principal.map(ToString::to_string)
+            && given.server == self.server.name.as_str()
+            && given.server_digest == self.server.digest
+            && given.tool == self.tool
+            && self.taint.is_subset(&given.taint)
+            && self.now_ms < given.expires_ms
+            && grant.uses_left != Some(0)
+    }
+}
+
+impl AskedAbout<'_> {
+    /// Whether a stored grant settles this ask. Stores that cannot say this in their own language filter by it.
+    #[must_use]
+    pub fn is_settled_by(&self, grant: &Grant) -> bool {
+        let given = &grant.given;
+        self.grantee.holds(grant)
+            && given.fingerprint == self.fingerprint
+            && self.causes.is_subset(&given.causes)
+            && given.terms.admit(self.arguments)
+    }
 }
 
 /// Standing approvals.
@@ -63,17 +97,12 @@ pub trait GrantStore: Send + Sync {
     /// It was not recorded.
     async fn record(&self, grant: NewGrant, now_ms: u64) -> Result<String, StoreError>;
 
-    /// Fingerprints of live grants for this principal and tool (PO-6).
+    /// Fingerprints that grants approve for every call of this grantee (PO-6): those of grants that it holds and that
+    /// [approve the definition](Grant::approves_definition).
     ///
     /// # Errors
     /// The store cannot answer.
-    async fn granted(
-        &self,
-        principal: Option<&Principal>,
-        server: &ServerIdentity,
-        tool: &str,
-        now_ms: u64,
-    ) -> Result<BTreeSet<Fingerprint>, StoreError>;
+    async fn granted(&self, grantee: Grantee<'_>) -> Result<BTreeSet<Fingerprint>, StoreError>;
 
     /// All live grants, the oldest first.
     ///
@@ -88,7 +117,7 @@ pub trait GrantStore: Send + Sync {
     async fn revoke(&self, id: &str) -> Result<bool, StoreError>;
 }
 
-/// Under which circumstances a baseline was taken. Others are another list, and cannot be compared (T33).
+/// Under which circumstances a baseline was taken. Under others a server may list other tools, or define them otherwise (T33).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BaselineKey {
     /// The server's name, to show.
@@ -122,22 +151,24 @@ pub struct PinnedTool {
 /// Approved definitions.
 #[async_trait]
 pub trait PinStore: Send + Sync {
-    /// The baseline, where one was recorded.
+    /// A server's baselines, under whatever circumstances they were taken, the first recorded first.
     ///
     /// # Errors
     /// The store cannot answer.
-    async fn baseline(&self, key: &BaselineKey) -> Result<Option<Baseline>, StoreError>;
+    async fn baselines(&self, server: &ServerIdentity) -> Result<Baselines, StoreError>;
 
-    /// Records a baseline if there is none, and gives the one that stands: of two hosts that race, the loser gets the winner's.
+    /// Records a baseline if the server has none at all, and gives those that stand: of two hosts that race, the loser gets the
+    /// winner's. A server that was seen before adds nothing to what is approved by speaking another era (T33).
     ///
     /// # Errors
     /// It was not recorded.
-    async fn record(&self, key: &BaselineKey, first: Baseline) -> Result<Baseline, StoreError>;
+    async fn record(&self, key: &BaselineKey, first: Baseline) -> Result<Baselines, StoreError>;
 
-    /// Puts one tool's definition into an existing baseline, or takes it out: a person accepted the change.
+    /// Puts one tool's definition into a baseline, or takes it out: a person accepted the change. A server that has a baseline
+    /// under other circumstances gets one under these.
     ///
     /// # Errors
-    /// It was not recorded, or there is no baseline.
+    /// It was not recorded, or the server has no baseline yet.
     async fn accept(&self, key: &BaselineKey, tool: &str, pinned: Option<PinnedTool>) -> Result<(), StoreError>;
 
     /// All baselines.
@@ -145,4 +176,38 @@ pub trait PinStore: Send + Sync {
     /// # Errors
     /// The store cannot answer.
     async fn list(&self) -> Result<Vec<(BaselineKey, Baseline)>, StoreError>;
+}
+
+/// What is approved of one server: its baselines, under whatever circumstances they were taken.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Baselines(pub Vec<(BaselineKey, Baseline)>);
+
+impl Baselines {
+    /// What a listed tool is compared with: its own definition where that is approved under any circumstances, else the one
+    /// approved under these, else the one approved under others.
+    #[must_use]
+    pub fn pinned(&self, key: &BaselineKey, name: &str, fingerprint: Fingerprint) -> Option<&PinnedTool> {
+        let known = || self.0.iter().filter_map(|(taken, baseline)| Some((taken, baseline.tools.get(name)?)));
+        let same = known().find(|(_, pinned)| pinned.fingerprint == fingerprint);
+        let here = || known().find(|(taken, _)| *taken == key);
+        same.or_else(here).or_else(|| known().last()).map(|(_, pinned)| pinned)
+    }
+
+    /// The baseline that a listing under these circumstances is compared with; none for a server that was never seen.
+    #[must_use]
+    pub fn standing(&self, key: &BaselineKey, listed: &Baseline) -> Option<Baseline> {
+        let here = self.0.iter().find(|(taken, _)| taken == key);
+        let mut standing = here.map(|(_, baseline)| baseline.clone()).unwrap_or_default();
+        let pinned = listed.tools.iter().filter_map(|(name, tool)| Some((name.clone(), self.pinned(key, name, tool.fingerprint)?.clone())));
+        standing.tools.extend(pinned);
+        (!self.0.is_empty()).then_some(standing)
+    }
+}
+
+impl BaselineKey {
+    /// Whether the baseline is this server's.
+    #[must_use]
+    pub fn is_of(&self, server: &str, digest: Digest) -> bool {
+        self.server == server && self.server_digest == digest
+    }
 }

@@ -233,7 +233,8 @@ fn reference(condition: &Condition, call: &Call) -> u8 {
                 (ValueTest::Exists(wanted), value) => known(value.is_some() == *wanted),
                 (_, None) => 1,
                 (ValueTest::Equals(wanted), Some(value)) => known(value.canonical() == wanted.canonical()),
-                (ValueTest::Glob(_), Some(Json::String(text))) => known(text.starts_with('x') && !text.contains('\n')),
+                (ValueTest::Glob(_), Some(Json::String(text))) if text.contains('\n') => 1,
+                (ValueTest::Glob(_), Some(Json::String(text))) => known(text.starts_with('x')),
                 (ValueTest::Length { min: Some(min), .. }, Some(Json::String(text))) => known(text.chars().count() as u64 >= *min),
                 (ValueTest::Length { min: Some(min), .. }, Some(Json::Array(items))) => known(items.len() as u64 >= *min),
                 (ValueTest::Length { min: Some(min), .. }, Some(Json::Object(object))) => known(object.len() as u64 >= *min),
@@ -253,9 +254,11 @@ fn reference_decision(policy: &Policy, evidence: &Evidence, call: &Call) -> (Eff
     // Nothing else asks and no rule allows, but one failed to: then the default asks because of a failure.
     let default_failed = !asks && first(&allow, 2).is_none() && first(&allow, 1).is_some();
     let grantable = !default_failed && ask.iter().filter(|(_, truth)| *truth >= 1).all(|(rule, truth)| *truth == 2 && rule.grantable);
+    let default = policy.default.unwrap_or(if call.context.has_approver { Effect::Ask } else { Effect::Deny });
+    let denied_anyway = !asks && first(&allow, 2).is_none() && default == Effect::Deny;
     if let Some(name) = first(&deny, 1) {
         (Effect::Deny, Reason::DenyRule, Some(name), false)
-    } else if let Some(pin) = evidence.pin {
+    } else if let Some(pin) = evidence.pin.filter(|_| !denied_anyway) {
         (Effect::Ask, pin, None, grantable)
     } else if let Some(name) = first(&ask, 1) {
         (Effect::Ask, Reason::AskRule, Some(name), grantable)
@@ -264,8 +267,7 @@ fn reference_decision(policy: &Policy, evidence: &Evidence, call: &Call) -> (Eff
     } else if let Some(name) = first(&allow, 2) {
         (Effect::Allow, Reason::AllowRule, Some(name), false)
     } else {
-        let unmatched = if call.context.has_approver { Effect::Ask } else { Effect::Deny };
-        (policy.default.unwrap_or(unmatched), Reason::NoRule, None, grantable)
+        (default, Reason::NoRule, None, grantable)
     }
 }
 

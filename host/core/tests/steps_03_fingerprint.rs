@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use callgate_core::digest::Fingerprint;
 use callgate_core::extension::{PreOutcome, Verdict};
-use callgate_core::model::{Call, CallOptions, Effect, Era, Failure, Question};
+use callgate_core::model::{ArgumentConstraint, Call, CallOptions, Effect, Era, Failure, GrantTerms, Question};
 use callgate_core::policy::{Policy, Rule};
 use callgate_core::revision::{Approved, Entry};
 use callgate_core::store::PinStore;
@@ -83,18 +83,38 @@ async fn the_baseline_is_inserted_if_absent_and_survives_a_restart() {
     assert!(second.events().iter().all(|event| !event.starts_with("baseline")));
 }
 
+/// T33: what a server was first seen with holds, however it speaks and whatever is declared to it.
 #[tokio::test]
-async fn the_baseline_is_kept_by_server_era_and_declared_kinds() {
+async fn the_baseline_holds_under_every_era_and_all_declared_kinds() {
     let first = Setup::policy(Server::new(), allowing()).build();
     first.said().await;
-    for (name, server) in [
-        ("era", Server::with([changed()]).era(Era::Legacy)),
-        ("kinds", Server::with([changed()]).declare(Kinds { roots: true, ..Kinds::default() })),
-    ] {
-        let other = Setup { store: first.store.clone(), ..Setup::policy(server, allowing()) }.build();
-        assert_eq!(other.said().await, "ok", "{name}: another list, which cannot be compared");
-        assert!(other.events().contains(&"baseline 1".to_owned()), "{name}");
+    let as_legacy = |server: Server| server.era(Era::Legacy);
+    let with_roots = |server: Server| server.declare(Kinds { roots: true, ..Kinds::default() });
+    for (name, under) in [("era", &as_legacy as &dyn Fn(Server) -> Server), ("kinds", &with_roots)] {
+        for (tools, said) in [(changed(), "denied/tool_changed/no"), (definition("read", ""), "ok")] {
+            let other = Setup { store: first.store.clone(), ..Setup::policy(under(Server::with([tools])), allowing()) }.build();
+            assert_eq!(other.said().await, said, "{name}");
+            assert!(other.events().iter().all(|event| !event.starts_with("baseline")), "{name}: nothing is recorded by itself");
+        }
+        let more = Server::with([definition("read", ""), definition("more", "")]);
+        let other = Setup { store: first.store.clone(), ..Setup::policy(under(more), allowing()) }.build();
+        assert_eq!(said(&other.run(call("more", "{}")).await), "denied/tool_new/no", "{name}");
     }
+}
+
+/// What a person accepts under one era stands beside what was approved under the other, and both are approved.
+#[tokio::test]
+async fn a_definition_accepted_under_another_era_is_approved_beside_the_first() {
+    let first = Setup::policy(Server::new(), allowing()).build();
+    first.said().await;
+    let legacy = Setup { store: first.store.clone(), ..Setup::policy(Server::with([changed()]).era(Era::Legacy), allowing()) }.build();
+    assert_eq!(legacy.said().await, "denied/tool_changed/no");
+    let (key, standing, listed) = legacy.pipeline.pins().await.unwrap();
+    assert_eq!(standing.unwrap().tools["read"].fingerprint, first.pipeline.pins().await.unwrap().2.tools["read"].fingerprint);
+    legacy.store.accept(&key, "read", listed.tools.get("read").cloned()).await.unwrap();
+    assert_eq!(legacy.said().await, "ok");
+    assert_eq!(first.said().await, "ok");
+    assert_eq!(legacy.pipeline.pins().await.unwrap().1.unwrap(), listed, "nothing differs any more");
 }
 
 #[tokio::test]
@@ -105,7 +125,9 @@ async fn the_pin_stands_over_allow_rules_and_default_and_under_deny() {
     for (name, policy, tools, reason) in [
         ("changed, allow rule", allow(), vec![changed()], "denied/tool_changed/no"),
         ("changed, default allow", allowing(), vec![changed()], "denied/tool_changed/no"),
-        ("changed, default deny", Policy { default: Some(Effect::Deny), ..Policy::default() }, vec![changed()], "denied/tool_changed/no"),
+        ("changed, default deny", Policy { default: Some(Effect::Deny), ..Policy::default() }, vec![changed()], "denied/no_rule/no"),
+        ("changed, allow rule, default deny", Policy { default: Some(Effect::Deny), ..allow() }, vec![changed()], "denied/tool_changed/no"),
+        ("changed, no default and nobody to ask", Policy::default(), vec![changed()], "denied/no_rule/no"),
         ("changed, ask rule", ask(), vec![changed()], "denied/tool_changed/no"),
         ("changed, deny rule", deny(), vec![changed()], "denied/deny_rule/no"),
         ("same again", allow(), vec![definition("read", "")], "ok"),
@@ -208,6 +230,53 @@ async fn a_live_grant_adds_its_fingerprint_for_its_principal_only() {
     assert_eq!(said(&world.run(call("read", "{}")).await), "denied/tool_changed/no", "nobody in particular");
     relist(&world, [definition("read", r#""description":"yet others""#)]);
     assert_eq!(said(&world.run(by("alice")).await), "denied/tool_changed/no", "another definition");
+}
+
+/// T8: a grant that narrows something settles the asks that it is about, and approves the definition for no other call.
+#[tokio::test]
+async fn a_narrowed_grant_approves_no_definition() {
+    let narrowed = |terms: GrantTerms, given: CallOptions| async move {
+        let approver = approver(Verdict::AllowAlways(terms));
+        let world = Setup::policy(Server::new(), allowing()).with(|revision| revision.approver = Some(approver)).build();
+        world.pipeline.list_all_tools().await.unwrap();
+        relist(&world, [changed()]);
+        assert_eq!(said(&world.run(call("read", r#"{"path":"/a"}"#).with(given)).await), "ok");
+        let mut silent = (*world.pipeline.revision()).clone();
+        silent.approver = None;
+        world.pipeline.swap(silent);
+        world
+    };
+    let by_alice = || CallOptions::default().principal(alice());
+    let path = ArgumentConstraint { pointer: pointer("/path"), one_of: vec!["/a".into()] };
+    let world = narrowed(GrantTerms { constraints: vec![path], ..GrantTerms::default() }, by_alice()).await;
+    for (arguments, outcome) in
+        [(r#"{"path":"/a"}"#, "ok"), (r#"{"path":"/b"}"#, "denied/tool_changed/no"), ("{}", "denied/tool_changed/no")]
+    {
+        assert_eq!(said(&world.run(call("read", arguments).with(by_alice())).await), outcome, "{arguments}");
+    }
+    let world = narrowed(GrantTerms { uses: Some(1), ..GrantTerms::default() }, by_alice()).await;
+    assert_eq!(said(&world.run(call("read", "{}").with(by_alice())).await), "ok");
+    assert_eq!(said(&world.run(call("read", "{}").with(by_alice())).await), "denied/tool_changed/no", "its one use is over");
+    let world = narrowed(GrantTerms::default(), by_alice()).await;
+    assert_eq!(said(&world.run(call("read", "{}").with(by_alice())).await), "ok");
+    let tainted = by_alice().taint(["web"]);
+    assert_eq!(said(&world.run(call("read", "{}").with(tainted)).await), "denied/tool_changed/no", "it was given untainted");
+}
+
+/// T8: who was asked about a rule has not approved the definition as such.
+#[tokio::test]
+async fn a_grant_that_was_not_asked_about_the_pin_approves_no_definition() {
+    let policy = Policy { ask: vec![Rule::new("all", any_tool())], ..Policy::default() };
+    let world = Setup::policy(Server::new(), policy).with(|revision| revision.approver = Some(approver(always()))).build();
+    let by_alice = || call("read", "{}").with(CallOptions::default().principal(alice()));
+    assert_eq!(said(&world.run(by_alice()).await), "ok");
+    let (key, _, now) = world.pipeline.pins().await.unwrap();
+    let other = callgate_core::store::PinnedTool { fingerprint: tool(changed()).fingerprint(), ..now.tools["read"].clone() };
+    world.store.accept(&key, "read", Some(other)).await.unwrap();
+    let mut silent = (*world.pipeline.revision()).clone();
+    silent.approver = None;
+    world.pipeline.swap(silent);
+    assert_eq!(said(&world.run(by_alice()).await), "denied/tool_changed/no");
 }
 
 #[tokio::test]

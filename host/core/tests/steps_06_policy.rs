@@ -40,7 +40,8 @@ fn deny_over_pin_over_ask_over_allow_over_default() {
         let evidence = Evidence { pin: on(1).then_some(Reason::ToolChanged), hook_asks: if on(3) { vec!["h".to_owned()] } else { vec![] } };
         let expected = if on(0) {
             (Effect::Deny, Reason::DenyRule)
-        } else if on(1) {
+        } else if on(1) && (on(2) || on(3) || on(4)) {
+            // Over ask and allow; a definition that nothing allows is not asked about for having changed.
             (Effect::Ask, Reason::ToolChanged)
         } else if on(2) {
             (Effect::Ask, Reason::AskRule)

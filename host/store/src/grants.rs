@@ -4,18 +4,18 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use callgate_core::digest::Fingerprint;
-use callgate_core::model::{CallId, Grant, NewGrant, Principal, ServerIdentity};
-use callgate_core::store::{AskedAbout, GrantStore, StoreError};
-use sqlx::Row;
+use callgate_core::model::{CallId, Grant, NewGrant};
+use callgate_core::store::{AskedAbout, GrantStore, Grantee, StoreError};
+use sqlx::SqliteConnection;
 
 use crate::SqliteStore;
 use crate::clock::to_row;
 use crate::grant_row::{self, set_text};
 
-/// `IS` and not `=`: nobody in particular is not the empty name (T34).
+/// SQLite narrows down; what a grant is for is said in one place, for all stores. `IS` and not `=`: nobody in particular is not the
+/// empty name (T34).
 const CANDIDATES: &str = "SELECT * FROM grants
-    WHERE server_digest = ? AND tool = ? AND fingerprint = ? AND server = ? AND principal IS ?
-      AND expires_ms > ? AND (uses_left IS NULL OR uses_left > 0)
+    WHERE server_digest = ? AND tool = ? AND principal IS ? AND expires_ms > ?
     ORDER BY seq";
 
 #[async_trait]
@@ -23,26 +23,10 @@ impl GrantStore for SqliteStore {
     async fn settle(&self, ask: AskedAbout<'_>) -> Result<Option<String>, StoreError> {
         let failed = |error| self.place.failed(error);
         let mut transaction = self.begin().await?;
-        let ask = AskedAbout { now_ms: self.time(&mut transaction, ask.now_ms).await?, ..ask };
-        let rows = sqlx::query(CANDIDATES)
-            .bind(ask.server.digest.to_string())
-            .bind(ask.tool)
-            .bind(ask.fingerprint.to_string())
-            .bind(ask.server.name.as_str())
-            .bind(ask.principal.map(ToString::to_string))
-            .bind(to_row(ask.now_ms))
-            .fetch_all(&mut *transaction)
-            .await
-            .map_err(failed)?;
-        // SQLite narrows down; what a grant settles is said in one place, for all stores.
-        let mut settled = None;
-        for row in &rows {
-            let grant = grant_row::grant(row, &self.place)?;
-            if ask.is_settled_by(&grant) {
-                settled = Some(grant);
-                break;
-            }
-        }
+        let now_ms = self.time(&mut transaction, ask.grantee.now_ms).await?;
+        let ask = AskedAbout { grantee: Grantee { now_ms, ..ask.grantee }, ..ask };
+        let grants = self.candidates(&mut transaction, ask.grantee).await?;
+        let settled = grants.into_iter().find(|grant| ask.is_settled_by(grant));
         if let Some(grant) = &settled
             && grant.uses_left.is_some()
         {
@@ -97,29 +81,12 @@ impl GrantStore for SqliteStore {
         Ok(id)
     }
 
-    async fn granted(
-        &self,
-        principal: Option<&Principal>,
-        server: &ServerIdentity,
-        tool: &str,
-        now_ms: u64,
-    ) -> Result<BTreeSet<Fingerprint>, StoreError> {
-        let now = self.time_to_read(now_ms).await?;
-        let rows = sqlx::query(
-            "SELECT DISTINCT fingerprint FROM grants
-             WHERE server_digest = ? AND tool = ? AND server = ? AND principal IS ?
-               AND expires_ms > ? AND (uses_left IS NULL OR uses_left > 0)",
-        )
-        .bind(server.digest.to_string())
-        .bind(tool)
-        .bind(server.name.as_str())
-        .bind(principal.map(ToString::to_string))
-        .bind(to_row(now))
-        .fetch_all(&self.pool)
-        .await
-        .map_err(|error| self.place.failed(error))?;
-        let fingerprint = |row| Row::try_get::<String, _>(row, 0).ok()?.parse().ok();
-        rows.iter().map(fingerprint).collect::<Option<_>>().ok_or_else(|| self.place.unreadable("grant whose `fingerprint`"))
+    async fn granted(&self, grantee: Grantee<'_>) -> Result<BTreeSet<Fingerprint>, StoreError> {
+        let grantee = Grantee { now_ms: self.time_to_read(grantee.now_ms).await?, ..grantee };
+        let mut connection = self.pool.acquire().await.map_err(|error| self.place.failed(error))?;
+        let grants = self.candidates(&mut connection, grantee).await?;
+        let approving = grants.iter().filter(|grant| grantee.holds(grant) && grant.approves_definition());
+        Ok(approving.map(|grant| grant.given.fingerprint).collect())
     }
 
     async fn list(&self, now_ms: u64) -> Result<Vec<Grant>, StoreError> {
@@ -135,5 +102,19 @@ impl GrantStore for SqliteStore {
     async fn revoke(&self, id: &str) -> Result<bool, StoreError> {
         let done = sqlx::query("DELETE FROM grants WHERE id = ?").bind(id).execute(&self.pool).await;
         done.map(|done| done.rows_affected() > 0).map_err(|error| self.place.failed(error))
+    }
+}
+
+impl SqliteStore {
+    async fn candidates(&self, connection: &mut SqliteConnection, grantee: Grantee<'_>) -> Result<Vec<Grant>, StoreError> {
+        let rows = sqlx::query(CANDIDATES)
+            .bind(grantee.server.digest.to_string())
+            .bind(grantee.tool)
+            .bind(grantee.principal.map(ToString::to_string))
+            .bind(to_row(grantee.now_ms))
+            .fetch_all(connection)
+            .await
+            .map_err(|error| self.place.failed(error))?;
+        rows.iter().map(|row| grant_row::grant(row, &self.place)).collect()
     }
 }

@@ -1,9 +1,10 @@
 //! Approved definitions in SQLite.
 
 use async_trait::async_trait;
+use callgate_core::digest::Digest;
 use callgate_core::json::Json;
-use callgate_core::model::Era;
-use callgate_core::store::{Baseline, BaselineKey, PinStore, PinnedTool, StoreError};
+use callgate_core::model::{Era, ServerIdentity};
+use callgate_core::store::{Baseline, BaselineKey, Baselines, PinStore, PinnedTool, StoreError};
 use callgate_core::upstream::InputKinds;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
@@ -12,40 +13,33 @@ use crate::SqliteStore;
 
 #[async_trait]
 impl PinStore for SqliteStore {
-    async fn baseline(&self, key: &BaselineKey) -> Result<Option<Baseline>, StoreError> {
+    async fn baselines(&self, server: &ServerIdentity) -> Result<Baselines, StoreError> {
         // One transaction, so that a baseline is never read half before and half after a change.
         let mut transaction = self.pool.begin().await.map_err(|error| self.place.failed(error))?;
-        let found = self.find(&mut transaction, key).await?;
-        match found {
-            Some(id) => self.tools(&mut transaction, id).await.map(Some),
-            None => Ok(None),
-        }
+        self.of_server(&mut transaction, server.name.as_str(), server.digest).await
     }
 
-    async fn record(&self, key: &BaselineKey, first: Baseline) -> Result<Baseline, StoreError> {
+    async fn record(&self, key: &BaselineKey, first: Baseline) -> Result<Baselines, StoreError> {
         let mut transaction = self.begin().await?;
-        if let Some(id) = self.find(&mut transaction, key).await? {
-            return self.tools(&mut transaction, id).await;
+        let standing = self.of_server(&mut transaction, &key.server, key.server_digest).await?;
+        if !standing.0.is_empty() {
+            return Ok(standing);
         }
-        let inserted = sqlx::query("INSERT INTO baselines (server, server_digest, era, declared) VALUES (?, ?, ?, ?)")
-            .bind(&key.server)
-            .bind(key.server_digest.to_string())
-            .bind(key.era.as_str())
-            .bind(declared_text(key.declared))
-            .execute(&mut *transaction)
-            .await
-            .map_err(|error| self.place.failed(error))?;
+        let id = self.insert(&mut transaction, key).await?;
         for (tool, pinned) in &first.tools {
-            self.put(&mut transaction, inserted.last_insert_rowid(), tool, pinned).await?;
+            self.put(&mut transaction, id, tool, pinned).await?;
         }
         transaction.commit().await.map_err(|error| self.place.failed(error))?;
-        Ok(first)
+        Ok(Baselines(vec![(key.clone(), first)]))
     }
 
     async fn accept(&self, key: &BaselineKey, tool: &str, pinned: Option<PinnedTool>) -> Result<(), StoreError> {
         let mut transaction = self.begin().await?;
-        let found = self.find(&mut transaction, key).await?;
-        let id = found.ok_or_else(|| StoreError(format!("`{}` has no baseline yet", key.server)))?;
+        let id = match self.find(&mut transaction, key).await? {
+            Some(id) => id,
+            None if self.is_known(&mut transaction, key).await? => self.insert(&mut transaction, key).await?,
+            None => return Err(StoreError(format!("`{}` has no baseline yet", key.server))),
+        };
         match pinned {
             Some(pinned) => self.put(&mut transaction, id, tool, &pinned).await?,
             None => {
@@ -59,16 +53,50 @@ impl PinStore for SqliteStore {
     async fn list(&self) -> Result<Vec<(BaselineKey, Baseline)>, StoreError> {
         let mut transaction = self.pool.begin().await.map_err(|error| self.place.failed(error))?;
         let rows = sqlx::query("SELECT * FROM baselines ORDER BY id").fetch_all(&mut *transaction).await;
-        let mut all = Vec::new();
-        for row in rows.map_err(|error| self.place.failed(error))? {
-            let (id, key) = key(&row).ok_or_else(|| self.place.unreadable("baseline"))?;
-            all.push((key, self.tools(&mut transaction, id).await?));
-        }
-        Ok(all)
+        self.read(&mut transaction, rows.map_err(|error| self.place.failed(error))?).await
     }
 }
 
 impl SqliteStore {
+    async fn of_server(&self, connection: &mut SqliteConnection, server: &str, digest: Digest) -> Result<Baselines, StoreError> {
+        let rows = sqlx::query("SELECT * FROM baselines WHERE server = ? AND server_digest = ? ORDER BY id")
+            .bind(server)
+            .bind(digest.to_string())
+            .fetch_all(&mut *connection)
+            .await;
+        self.read(connection, rows.map_err(|error| self.place.failed(error))?).await.map(Baselines)
+    }
+
+    async fn read(&self, connection: &mut SqliteConnection, rows: Vec<SqliteRow>) -> Result<Vec<(BaselineKey, Baseline)>, StoreError> {
+        let mut read = Vec::new();
+        for row in rows {
+            let (id, key) = key(&row).ok_or_else(|| self.place.unreadable("baseline"))?;
+            read.push((key, self.tools(connection, id).await?));
+        }
+        Ok(read)
+    }
+
+    async fn insert(&self, connection: &mut SqliteConnection, key: &BaselineKey) -> Result<i64, StoreError> {
+        let inserted = sqlx::query("INSERT INTO baselines (server, server_digest, era, declared) VALUES (?, ?, ?, ?)")
+            .bind(&key.server)
+            .bind(key.server_digest.to_string())
+            .bind(key.era.as_str())
+            .bind(declared_text(key.declared))
+            .execute(connection)
+            .await;
+        inserted.map(|inserted| inserted.last_insert_rowid()).map_err(|error| self.place.failed(error))
+    }
+
+    /// Whether the server has a baseline under any circumstances.
+    async fn is_known(&self, connection: &mut SqliteConnection, key: &BaselineKey) -> Result<bool, StoreError> {
+        let found = sqlx::query("SELECT 1 FROM baselines WHERE server = ? AND server_digest = ?")
+            .bind(&key.server)
+            .bind(key.server_digest.to_string())
+            .fetch_optional(connection)
+            .await;
+        found.map(|row| row.is_some()).map_err(|error| self.place.failed(error))
+    }
+
     async fn find(&self, connection: &mut SqliteConnection, key: &BaselineKey) -> Result<Option<i64>, StoreError> {
         let found = sqlx::query("SELECT id FROM baselines WHERE server = ? AND server_digest = ? AND era = ? AND declared = ?")
             .bind(&key.server)

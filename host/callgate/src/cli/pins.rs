@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use callgate::core::digest::{Digest, Fingerprint};
 use callgate::core::json::{Json, diff, patch};
 use callgate::core::shape::show_json;
-use callgate::core::store::{Baseline, PinStore};
+use callgate::core::store::{Baseline, PinStore, PinnedTool};
 use clap::Subcommand;
 
 use super::{Failed, Format, Global, output, setup};
@@ -19,7 +20,7 @@ pub(crate) enum Pins {
         /// The server, as the configuration names it.
         server: String,
     },
-    /// Approves what a server lists now: one tool, or all.
+    /// Approves what `pins diff` showed: one tool, or all.
     Accept {
         /// The server, as the configuration names it.
         server: String,
@@ -29,6 +30,10 @@ pub(crate) enum Pins {
         /// Every tool that is new, changed or gone.
         #[arg(long)]
         all: bool,
+        /// What was looked at, as `pins diff` printed it: the tool's fingerprint, or with `--all` the listing's. Not needed for a tool
+        /// that is gone.
+        #[arg(long, value_name = "DIGEST")]
+        fingerprint: Option<Fingerprint>,
     },
 }
 
@@ -36,6 +41,8 @@ pub(crate) enum Pins {
 struct Difference {
     tool: String,
     what: &'static str,
+    /// The definition that is listed now; none for a tool that is gone.
+    listed: Option<PinnedTool>,
     changes: Option<Json>,
 }
 
@@ -46,40 +53,75 @@ impl Pins {
             Pins::List => list(&*setup::store(&host).await?, global).await,
             Pins::Diff { server } => {
                 let (_, standing, now) = setup::pins(&host, &server).await?;
-                print(&differences(&standing.unwrap_or_default(), &now), global);
+                print(&server, &differences(&standing.unwrap_or_default(), &now), listing_fingerprint(&now), global);
                 Ok(())
             }
-            Pins::Accept { server, tool, .. } => accept(&host, &server, tool, global).await,
+            Pins::Accept { server, tool, fingerprint, .. } => accept(&host, &server, tool, fingerprint, global).await,
         }
     }
 }
 
-async fn accept(host: &callgate::Host, server: &str, tool: Option<String>, global: &Global) -> Result<(), Failed> {
+/// The listing is read anew, so the server may give another one than a person looked at: only that one is accepted.
+async fn accept(
+    host: &callgate::Host,
+    server: &str,
+    tool: Option<String>,
+    seen: Option<Fingerprint>,
+    global: &Global,
+) -> Result<(), Failed> {
     let store = setup::store(host).await?;
     let (key, standing, now) = setup::pins(host, server).await?;
-    let Some(standing) = standing else {
-        let tools: Vec<Json> = now.tools.keys().map(|tool| tool.as_str().into()).collect();
-        PinStore::record(&*store, &key, now).await.map_err(setup::store_failed)?;
-        output::done(global, &format!("recorded the first baseline of `{server}`"), ("accepted", tools.into()));
-        return Ok(());
-    };
-    let wanted: Vec<_> =
-        differences(&standing, &now).into_iter().filter(|difference| tool.as_ref().is_none_or(|tool| *tool == difference.tool)).collect();
-    if let Some(tool) = tool.filter(|_| wanted.is_empty()) {
+    let is_first = standing.is_none();
+    if is_first && tool.is_some() {
+        return Err(Failed::Usage(format!(
+            "`{server}` has no baseline yet; look at all of it with `callgate pins diff {server}`, and accept all"
+        )));
+    }
+    let wanted: Vec<_> = differences(&standing.unwrap_or_default(), &now)
+        .into_iter()
+        .filter(|difference| tool.as_ref().is_none_or(|tool| *tool == difference.tool))
+        .collect();
+    if let Some(tool) = tool.as_ref().filter(|_| wanted.is_empty()) {
         return Err(Failed::NotFound(format!(
             "`{tool}` is as it was approved, or not there; `callgate pins diff {server}` shows what differs"
         )));
     }
+    let listed = wanted.iter().find_map(|difference| difference.listed.as_ref()).map(|listed| listed.fingerprint);
+    if let Some(listed) = if tool.is_some() { listed } else { listed.map(|_| listing_fingerprint(&now)) } {
+        was_seen(server, listed, seen)?;
+    }
+    if is_first {
+        PinStore::record(&*store, &key, now.clone()).await.map_err(setup::store_failed)?;
+    }
     let mut accepted = Vec::new();
     for difference in wanted {
-        let pinned = now.tools.get(&difference.tool).cloned();
-        store.accept(&key, &difference.tool, pinned).await.map_err(setup::store_failed)?;
         accepted.push(format!("{} ({})", difference.tool, difference.what));
+        if !is_first {
+            store.accept(&key, &difference.tool, difference.listed).await.map_err(setup::store_failed)?;
+        }
     }
     let sentence =
         if accepted.is_empty() { "every tool is as it was approved".to_owned() } else { format!("accepted {}", accepted.join(", ")) };
     output::done(global, &sentence, ("accepted", accepted.into_iter().map(Json::from).collect::<Vec<_>>().into()));
     Ok(())
+}
+
+fn was_seen(server: &str, listed: Fingerprint, seen: Option<Fingerprint>) -> Result<(), Failed> {
+    match seen {
+        Some(seen) if seen == listed => Ok(()),
+        Some(_) => Err(Failed::Usage(format!(
+            "the server lists something else now ({listed}), so nothing was accepted; look again with `callgate pins diff {server}`"
+        ))),
+        None => Err(Failed::Usage(format!(
+            "say which definition was looked at: `callgate pins diff {server}` shows it, and the `--fingerprint` to accept it by"
+        ))),
+    }
+}
+
+/// What stands for a whole listing: every tool's name and fingerprint.
+fn listing_fingerprint(listed: &Baseline) -> Fingerprint {
+    let tools: Json = listed.tools.iter().map(|(name, tool)| (name.clone(), Json::from(tool.fingerprint.to_string()))).collect();
+    Fingerprint(Digest::of_json(&tools))
 }
 
 async fn list(store: &dyn PinStore, global: &Global) -> Result<(), Failed> {
@@ -104,7 +146,8 @@ async fn list(store: &dyn PinStore, global: &Global) -> Result<(), Failed> {
 fn differences(standing: &Baseline, now: &Baseline) -> Vec<Difference> {
     let names: BTreeSet<&String> = standing.tools.keys().chain(now.tools.keys()).collect();
     let difference = |name: &String| {
-        let (what, changes) = match (standing.tools.get(name), now.tools.get(name)) {
+        let listed = now.tools.get(name).cloned();
+        let (what, changes) = match (standing.tools.get(name), &listed) {
             (Some(old), Some(new)) if old.fingerprint != new.fingerprint => {
                 ("changed", Some(patch(&diff(&old.definition, &new.definition))))
             }
@@ -113,29 +156,49 @@ fn differences(standing: &Baseline, now: &Baseline) -> Vec<Difference> {
             (None, Some(_)) => ("new", None),
             _ => return None,
         };
-        Some(Difference { tool: name.clone(), what, changes })
+        Some(Difference { tool: name.clone(), what, listed, changes })
     };
     names.into_iter().filter_map(difference).collect()
 }
 
-fn print(differences: &[Difference], global: &Global) {
+/// For a person, each difference with the line that accepts it.
+fn print(server: &str, differences: &[Difference], listing: Fingerprint, global: &Global) {
     if global.format == Format::Json {
-        let entry = |difference: &Difference| -> Json {
-            let changes = difference.changes.clone().map(|changes| ("changes", changes));
-            [("tool", Json::from(difference.tool.as_str())), ("what", difference.what.into())].into_iter().chain(changes).collect()
-        };
-        let entries: Vec<Json> = differences.iter().map(entry).collect();
-        let body: Json = [("version", Json::from(1u64)), ("differences", entries.into())].into_iter().collect();
-        output::line(&body);
+        let entries: Vec<Json> = differences.iter().map(difference_json).collect();
+        let members = [("version", Json::from(1u64)), ("differences", entries.into()), ("fingerprint", listing.to_string().into())];
+        output::line(&members.into_iter().collect::<Json>());
         return;
     }
     if differences.is_empty() {
         eprintln!("every tool is as it was approved");
+        return;
     }
-    for difference in differences {
-        output::line(&format!("{}  {}", difference.what, difference.tool));
-        for operation in difference.changes.as_ref().and_then(Json::as_array).unwrap_or_default() {
-            output::line(&format!("    {}", show_json(&operation.to_string())));
+    for Difference { tool, what, listed, changes } in differences {
+        output::line(&format!("{what}  {tool}"));
+        match (listed, changes) {
+            (_, Some(changes)) => {
+                for operation in changes.as_array().unwrap_or_default() {
+                    output::line(&format!("    {}", show_json(&operation.to_string())));
+                }
+            }
+            (Some(listed), None) => output::line(&format!("    {}", show_json(&listed.definition.to_string()))),
+            (None, None) => {}
         }
+        let by = listed.as_ref().map(|listed| format!(" --fingerprint {}", listed.fingerprint)).unwrap_or_default();
+        eprintln!("    to accept it: callgate pins accept {server} {tool}{by}");
     }
+    eprintln!("to accept all: callgate pins accept {server} --all --fingerprint {listing}");
+}
+
+fn difference_json(difference: &Difference) -> Json {
+    let listed = difference.listed.as_ref();
+    let optional = [
+        ("changes", difference.changes.clone()),
+        ("fingerprint", listed.map(|listed| listed.fingerprint.to_string().into())),
+        ("definition", listed.map(|listed| listed.definition.clone())),
+    ];
+    [("tool", Json::from(difference.tool.as_str())), ("what", difference.what.into())]
+        .into_iter()
+        .chain(optional.into_iter().filter_map(|(key, value)| Some((key, value?))))
+        .collect()
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::digest::{Digest, Fingerprint};
 use crate::json::{Json, Pointer};
 
-use super::Arguments;
+use super::{Arguments, Cause, Reason};
 
 /// A standing approval as it is stored: for this principal, server, tool and definition, under the causes and taint it was given
 /// for, until it expires.
@@ -19,6 +19,18 @@ pub struct Grant {
     pub uses_left: Option<u32>,
     /// What was granted.
     pub given: NewGrant,
+}
+
+impl Grant {
+    /// Whether it stands for the definition itself, so that a call of it raises no pin (PO-6): a person was asked about the pin, and
+    /// narrowed nothing. Any other grant settles just the asks that it was given for.
+    #[must_use]
+    pub fn approves_definition(&self) -> bool {
+        let terms = &self.given.terms;
+        let asked_about_pin =
+            [Reason::ToolChanged, Reason::ToolNew].into_iter().any(|pin| self.given.causes.contains(&Cause::Pin(pin).to_string()));
+        asked_about_pin && terms.constraints.is_empty() && terms.uses.is_none()
+    }
 }
 
 /// A standing approval to be stored.

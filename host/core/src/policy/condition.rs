@@ -45,9 +45,7 @@ impl Condition {
             Condition::Server(glob) => glob.matches(context.server.as_str()).into(),
             Condition::Annotation(hint, value) => (call.tool.hint(*hint) == *value).into(),
             Condition::Argument(pointer, test) => test.check(call.arguments.at(pointer)),
-            Condition::Principal(glob) => {
-                context.principal.as_ref().map_or(Truth::Failed, |principal| glob.matches(&principal.to_string()).into())
-            }
+            Condition::Principal(glob) => context.principal.as_ref().map_or(Truth::Failed, |principal| glob.judge(&principal.to_string())),
             Condition::Era(era) => (context.era == *era).into(),
             Condition::Assign(key, test) => test.check(context.assigns.get(key).filter(|value| !matches!(value, Json::Null))),
             Condition::Tainted(ignore) => context.is_tainted(ignore.iter().map(String::as_str)).into(),

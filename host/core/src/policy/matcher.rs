@@ -50,6 +50,13 @@ impl Glob {
     pub fn matches(&self, text: &str) -> bool {
         self.0.is_match(text)
     }
+
+    /// Whether a text of the caller's matches. A glob says nothing of newlines, so a text that does not match and has one is failed:
+    /// a deny rule for `rm *` is not passed by with a newline.
+    #[must_use]
+    pub fn judge(&self, text: &str) -> Truth {
+        if !self.matches(text) && text.contains('\n') { Truth::Failed } else { self.matches(text).into() }
+    }
 }
 
 impl Pattern {
@@ -105,7 +112,7 @@ impl ValueTest {
             (_, None) => Truth::Failed,
             (ValueTest::Equals(expected), Some(value)) => (value == expected).into(),
             (ValueTest::OneOf(expected), Some(value)) => expected.contains(value).into(),
-            (ValueTest::Glob(glob), Some(Json::String(text))) => glob.matches(text).into(),
+            (ValueTest::Glob(glob), Some(Json::String(text))) => glob.judge(text),
             (ValueTest::Regex(Pattern(regex)), Some(Json::String(text))) => regex.is_match(text).into(),
             (ValueTest::Range { min, max }, Some(Json::Number(number))) => within(number, min.as_ref(), max.as_ref()).into(),
             (ValueTest::Length { min, max }, Some(value)) => length(value)
@@ -183,6 +190,9 @@ mod tests {
             (ValueTest::Equals(Json::parse("9007199254740993").unwrap()), "9007199254740992", Truth::False),
             (ValueTest::OneOf(vec!["a".into(), Json::Null]), "null", Truth::True),
             (ValueTest::Glob(Glob::new("*").unwrap()), "1", Truth::Failed),
+            (ValueTest::Glob(Glob::new("rm *").unwrap()), r#""rm -r /""#, Truth::True),
+            (ValueTest::Glob(Glob::new("rm *").unwrap()), r#""ls /""#, Truth::False),
+            (ValueTest::Glob(Glob::new("rm *").unwrap()), r#""rm -r /\n""#, Truth::Failed),
             (ValueTest::Regex(Pattern::new("(^|/)[.]").unwrap()), "\"/a/.b\"", Truth::True),
             (ValueTest::Regex(Pattern::new("^x$").unwrap()), "\"x\\ny\"", Truth::False),
             (range("0", "10"), "10", Truth::True),

@@ -101,7 +101,12 @@ impl Policy {
         let asks = hits(&self.ask, call, oracle);
         let (untold, allows): (Vec<_>, Vec<_>) = hits(&self.allow, call, oracle).into_iter().partition(|hit| hit.failed);
         let causes = causes(evidence, &asks, allows.is_empty());
-        if let Some(reason) = evidence.pin {
+        let unmatched = if call.context.has_approver { Effect::Ask } else { Effect::Deny };
+        let default = self.default.unwrap_or(unmatched);
+        // A pin makes an ask of what would be allowed. It never makes one of what nothing allows: a changed definition is not better
+        // than the one that was denied.
+        let denied_anyway = default == Effect::Deny && causes.contains(&Cause::Default);
+        if let Some(reason) = evidence.pin.filter(|_| !denied_anyway) {
             return Decision { rule: None, ..Decision::new(Effect::Ask, reason, None, &asks).asking(causes, &asks, &untold) };
         }
         if let Some((first, rest)) = asks.split_first() {
@@ -113,8 +118,7 @@ impl Policy {
         if let Some((first, rest)) = allows.split_first() {
             return Decision::new(Effect::Allow, Reason::AllowRule, Some(first), rest);
         }
-        let unmatched = if call.context.has_approver { Effect::Ask } else { Effect::Deny };
-        Decision::new(self.default.unwrap_or(unmatched), Reason::NoRule, None, &[]).asking(causes, &asks, &untold)
+        Decision::new(default, Reason::NoRule, None, &[]).asking(causes, &asks, &untold)
     }
 
     /// Whether a deny rule matches: asked again of a newer policy before a call leaves (T6).

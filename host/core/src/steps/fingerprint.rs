@@ -12,6 +12,8 @@ use crate::run::Run;
 use crate::store::{Baseline, BaselineKey, PinnedTool, StoreError};
 use crate::upstream::Connection;
 
+use super::ask;
+
 /// What the pin says of a call's tool.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pin {
@@ -43,8 +45,8 @@ async fn approved(run: &Run<'_>, call: &Call) -> Result<(Vec<crate::digest::Fing
     let pinned = match &run.revision.pins.approved {
         Approved::FirstListing => {
             let key = key(run.pipeline, &*listing.connection);
-            let baseline = run.pipeline.pins.baseline(&key).await?;
-            baseline.and_then(|mut baseline| baseline.tools.remove(name))
+            let baselines = run.pipeline.pins.baselines(call.tool.server()).await?;
+            baselines.pinned(&key, name, call.tool.fingerprint()).cloned()
         }
         Approved::Fingerprints(map) => map.get(name).map(|fingerprint| PinnedTool {
             fingerprint: *fingerprint,
@@ -53,10 +55,8 @@ async fn approved(run: &Run<'_>, call: &Call) -> Result<(Vec<crate::digest::Fing
         }),
     };
     let mut fingerprints: Vec<_> = pinned.iter().map(|pinned| pinned.fingerprint).collect();
-    if run.options.principal.is_some() || run.revision.ask.allow_anonymous_grants {
-        let principal = run.options.principal.as_ref();
-        let granted = run.pipeline.grants.granted(principal, call.tool.server(), name, run.now_ms).await?;
-        fingerprints.extend(granted);
+    if ask::may_have_grants(run) {
+        fingerprints.extend(run.pipeline.grants.granted(ask::grantee(run, call)).await?);
     }
     let reason = match &pinned {
         _ if fingerprints.contains(&call.tool.fingerprint()) => None,
@@ -75,23 +75,24 @@ pub(crate) async fn compare(pipeline: &Pipeline, revision: &Revision, listing: &
     listing.compared.get_or_try_init(|| record_baseline(pipeline, listing)).await.copied()
 }
 
-/// Records the first complete listing that a client with a policy reads, before filtering; later ones are compared with it. A tool
-/// that has an approved definition under another name inherits nothing; it is reported (T33).
+/// Records the first complete listing of a server by a client with a policy, before filtering; later ones are compared with it,
+/// also those under another era or other declared kinds. A tool that has an approved definition under another name inherits nothing;
+/// it is reported (T33).
 async fn record_baseline(pipeline: &Pipeline, listing: &Listing) -> Result<(), Error> {
     let server = pipeline.upstream.identity();
     let key = key(pipeline, &*listing.connection);
-    let known = pipeline.pins.baseline(&key).await.map_err(|error| store_failed(&error))?;
-    let standing = match known {
-        Some(standing) => standing,
-        None => {
-            let first = baseline_of(listing);
-            let standing = pipeline.pins.record(&key, first.clone()).await.map_err(|error| store_failed(&error))?;
-            if standing == first {
-                pipeline.emit(&Event::BaselineRecorded { server: &server.name, tools: first.tools.len() });
-            }
-            standing
+    let first = baseline_of(listing);
+    let known = pipeline.pins.baselines(&server).await.map_err(|error| store_failed(&error))?;
+    let baselines = if known.0.is_empty() {
+        let standing = pipeline.pins.record(&key, first.clone()).await.map_err(|error| store_failed(&error))?;
+        if standing.0.iter().any(|(_, baseline)| *baseline == first) {
+            pipeline.emit(&Event::BaselineRecorded { server: &server.name, tools: first.tools.len() });
         }
+        standing
+    } else {
+        known
     };
+    let standing = baselines.standing(&key, &first).unwrap_or_default();
     for (name, tool) in listing.tools.iter().filter(|(name, _)| !standing.tools.contains_key(*name)) {
         let renamed = standing.tools.iter().find(|(old, pinned)| pinned.shape == tool.shape() && !listing.tools.contains_key(*old));
         if let Some((from, _)) = renamed {

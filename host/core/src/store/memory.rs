@@ -5,10 +5,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 
-use crate::digest::Fingerprint;
-use crate::model::{CallId, Grant, NewGrant, Principal, ServerIdentity};
+use crate::digest::{Digest, Fingerprint};
+use crate::model::{CallId, Grant, NewGrant, ServerIdentity};
 
-use super::{AskedAbout, Baseline, BaselineKey, GrantStore, PinStore, PinnedTool, StoreError};
+use super::{AskedAbout, Baseline, BaselineKey, Baselines, GrantStore, Grantee, PinStore, PinnedTool, StoreError};
 
 /// A store for programs and tests that need nothing to outlive them.
 #[derive(Default)]
@@ -19,28 +19,6 @@ pub struct MemoryStore {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl AskedAbout<'_> {
-    /// Whether a stored grant settles this ask. Stores that cannot say this in their own language filter by it.
-    #[must_use]
-    pub fn is_settled_by(&self, grant: &Grant) -> bool {
-        let given = &grant.given;
-        is_for(given, self.principal, self.server, self.tool)
-            && given.fingerprint == self.fingerprint
-            && self.now_ms < given.expires_ms
-            && grant.uses_left != Some(0)
-            && self.causes.is_subset(&given.causes)
-            && self.taint.is_subset(&given.taint)
-            && given.terms.admit(self.arguments)
-    }
-}
-
-fn is_for(given: &NewGrant, principal: Option<&Principal>, server: &ServerIdentity, tool: &str) -> bool {
-    given.principal == principal.map(ToString::to_string)
-        && given.server == server.name.as_str()
-        && given.server_digest == server.digest
-        && given.tool == tool
 }
 
 fn is_live(grant: &Grant, now_ms: u64) -> bool {
@@ -68,18 +46,10 @@ impl GrantStore for MemoryStore {
         Ok(id)
     }
 
-    async fn granted(
-        &self,
-        principal: Option<&Principal>,
-        server: &ServerIdentity,
-        tool: &str,
-        now_ms: u64,
-    ) -> Result<BTreeSet<Fingerprint>, StoreError> {
+    async fn granted(&self, grantee: Grantee<'_>) -> Result<BTreeSet<Fingerprint>, StoreError> {
         let grants = lock(&self.grants);
-        let live = grants
-            .iter()
-            .filter(|grant| is_for(&grant.given, principal, server, tool) && is_live(grant, now_ms) && grant.uses_left != Some(0));
-        Ok(live.map(|grant| grant.given.fingerprint).collect())
+        let approving = grants.iter().filter(|grant| grantee.holds(grant) && grant.approves_definition());
+        Ok(approving.map(|grant| grant.given.fingerprint).collect())
     }
 
     async fn list(&self, now_ms: u64) -> Result<Vec<Grant>, StoreError> {
@@ -94,29 +64,38 @@ impl GrantStore for MemoryStore {
     }
 }
 
+fn standing(baselines: &[(BaselineKey, Baseline)], server: &str, digest: Digest) -> Baselines {
+    Baselines(baselines.iter().filter(|(key, _)| key.is_of(server, digest)).cloned().collect())
+}
+
 #[async_trait]
 impl PinStore for MemoryStore {
-    async fn baseline(&self, key: &BaselineKey) -> Result<Option<Baseline>, StoreError> {
-        Ok(lock(&self.baselines).iter().find(|(known, _)| known == key).map(|(_, baseline)| baseline.clone()))
+    async fn baselines(&self, server: &ServerIdentity) -> Result<Baselines, StoreError> {
+        Ok(standing(&lock(&self.baselines), server.name.as_str(), server.digest))
     }
 
-    async fn record(&self, key: &BaselineKey, first: Baseline) -> Result<Baseline, StoreError> {
+    async fn record(&self, key: &BaselineKey, first: Baseline) -> Result<Baselines, StoreError> {
         let mut baselines = lock(&self.baselines);
-        if let Some((_, standing)) = baselines.iter().find(|(known, _)| known == key) {
-            return Ok(standing.clone());
+        if standing(&baselines, &key.server, key.server_digest).0.is_empty() {
+            baselines.push((key.clone(), first));
         }
-        baselines.push((key.clone(), first.clone()));
-        Ok(first)
+        Ok(standing(&baselines, &key.server, key.server_digest))
     }
 
     async fn accept(&self, key: &BaselineKey, tool: &str, pinned: Option<PinnedTool>) -> Result<(), StoreError> {
         let mut baselines = lock(&self.baselines);
-        let standing = baselines.iter_mut().find(|(known, _)| known == key);
-        let (_, baseline) = standing.ok_or_else(|| StoreError(format!("`{}` has no baseline yet", key.server)))?;
-        match pinned {
-            Some(pinned) => baseline.tools.insert(tool.to_owned(), pinned),
-            None => baseline.tools.remove(tool),
-        };
+        if standing(&baselines, &key.server, key.server_digest).0.is_empty() {
+            return Err(StoreError(format!("`{}` has no baseline yet", key.server)));
+        }
+        if !baselines.iter().any(|(known, _)| known == key) {
+            baselines.push((key.clone(), Baseline::default()));
+        }
+        for (_, baseline) in baselines.iter_mut().filter(|(known, _)| known == key) {
+            match &pinned {
+                Some(pinned) => baseline.tools.insert(tool.to_owned(), pinned.clone()),
+                None => baseline.tools.remove(tool),
+            };
+        }
         Ok(())
     }
 

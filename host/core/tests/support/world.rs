@@ -10,12 +10,14 @@ use callgate_core::digest::Fingerprint;
 use callgate_core::extension::Prompter;
 use callgate_core::handler::Handler;
 use callgate_core::json::Json;
-use callgate_core::model::{Error, Grant, NewGrant, Principal, Reply, ServerIdentity, ToolCall};
+use callgate_core::model::{Error, Grant, NewGrant, Reply, ServerIdentity, ToolCall};
 use callgate_core::observe::{Event, Outcome};
 use callgate_core::pipeline::{Pipeline, PipelineBuilder};
 use callgate_core::policy::Policy;
 use callgate_core::revision::Revision;
-use callgate_core::store::{AskedAbout, Baseline, BaselineKey, GrantStore, MemoryStore, PinStore, PinnedTool, StoreError};
+use callgate_core::store::{
+    AskedAbout, Baseline, BaselineKey, Baselines, GrantStore, Grantee, MemoryStore, PinStore, PinnedTool, StoreError,
+};
 
 use super::server::Server;
 
@@ -188,15 +190,9 @@ impl GrantStore for BrokenStore {
         GrantStore::record(&self.inner, grant, now_ms).await
     }
 
-    async fn granted(
-        &self,
-        principal: Option<&Principal>,
-        server: &ServerIdentity,
-        tool: &str,
-        now_ms: u64,
-    ) -> Result<BTreeSet<Fingerprint>, StoreError> {
+    async fn granted(&self, grantee: Grantee<'_>) -> Result<BTreeSet<Fingerprint>, StoreError> {
         self.check("granted")?;
-        self.inner.granted(principal, server, tool, now_ms).await
+        self.inner.granted(grantee).await
     }
 
     async fn list(&self, now_ms: u64) -> Result<Vec<Grant>, StoreError> {
@@ -210,12 +206,12 @@ impl GrantStore for BrokenStore {
 
 #[async_trait]
 impl PinStore for BrokenStore {
-    async fn baseline(&self, key: &BaselineKey) -> Result<Option<Baseline>, StoreError> {
+    async fn baselines(&self, server: &ServerIdentity) -> Result<Baselines, StoreError> {
         self.check("baseline")?;
-        self.inner.baseline(key).await
+        self.inner.baselines(server).await
     }
 
-    async fn record(&self, key: &BaselineKey, first: Baseline) -> Result<Baseline, StoreError> {
+    async fn record(&self, key: &BaselineKey, first: Baseline) -> Result<Baselines, StoreError> {
         self.check("record_baseline")?;
         PinStore::record(&self.inner, key, first).await
     }

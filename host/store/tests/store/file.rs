@@ -61,7 +61,7 @@ async fn everything_is_there_after_reopening() {
     let store = open(&path).await;
     assert_eq!(store.settle(asked.about()).await.unwrap(), Some(id));
     assert_eq!(store.settle(asked.about()).await.unwrap(), None);
-    assert_eq!(store.baseline(&key()).await.unwrap(), Some(baseline(&[("a", "{}")])));
+    assert_eq!(store.baselines(&asked.server).await.unwrap().0, [(key(), baseline(&[("a", "{}")]))]);
 }
 
 #[tokio::test]
@@ -101,7 +101,7 @@ async fn time_does_not_go_back() {
     let store = open(&path).await;
     assert_eq!(store.settle(asked.about()).await.unwrap(), None);
     assert_eq!(GrantStore::list(&store, 1000).await.unwrap(), []);
-    assert!(store.granted(asked.principal.as_ref(), &asked.server, asked.tool, 1000).await.unwrap().is_empty());
+    assert!(store.granted(asked.grantee()).await.unwrap().is_empty());
     assert!(!store.is_live(&id, 1000).await.unwrap());
 }
 
@@ -158,7 +158,7 @@ async fn a_row_that_does_not_read_back_is_an_error() {
     edit(&path, r#"UPDATE grants SET terms = '{"unknown":1}'; UPDATE pins SET definition = '{'"#).await;
     let error = store.settle(asked.about()).await.unwrap_err().to_string();
     assert!(error.contains("`terms`"), "{error}");
-    assert!(store.baseline(&key()).await.is_err());
+    assert!(store.baselines(&asked.server).await.is_err());
     assert!(store.accept(&key(), "a", Some(pinned("{}"))).await.is_ok());
 }
 

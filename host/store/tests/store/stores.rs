@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use callgate_core::json::Json;
-use callgate_core::model::{Arguments, Era, GrantTerms, Principal};
-use callgate_core::store::{GrantStore, MemoryStore, PinStore};
+use callgate_core::model::{ArgumentConstraint, Arguments, Era, GrantTerms, NewGrant, Principal, ServerIdentity};
+use callgate_core::store::{Baselines, GrantStore, MemoryStore, PinStore};
 use callgate_core::upstream::InputKinds;
 use callgate_store::SqliteStore;
 
@@ -38,6 +38,7 @@ for_both!(
     grants_settle_what_they_were_given_for,
     terms_narrow,
     uses_run_out,
+    definitions_are_granted,
     grants_expire_and_are_revoked,
     racing_for_the_last_use,
     baselines,
@@ -99,14 +100,41 @@ async fn uses_run_out(store: impl GrantStore) {
     let mut grant = asked.grant();
     grant.terms.uses = Some(2);
     let id = store.record(grant, 1000).await.unwrap();
-    let granted = async || store.granted(asked.principal.as_ref(), &asked.server, asked.tool, 1000).await.unwrap();
-    assert_eq!(granted().await, BTreeSet::from([fingerprint("v1")]));
     assert!(store.settle(asked.about()).await.unwrap().is_some());
     assert!(store.settle(asked.about()).await.unwrap().is_some());
     assert_eq!(store.settle(asked.about()).await.unwrap(), None);
-    assert_eq!(granted().await, BTreeSet::new());
     // The call that used it last goes on.
     assert!(store.is_live(&id, 1000).await.unwrap());
+}
+
+/// PO-6, T8: a definition is approved by a grant that was given about its pin, narrows nothing, and is this grantee's.
+async fn definitions_are_granted(store: impl GrantStore) {
+    let asked = Asked { causes: texts(&["pin:tool_changed"]), taint: texts(&["web"]), ..Asked::new() };
+    let granted = async |by: &Asked| store.granted(by.grantee()).await.unwrap();
+    let path = ArgumentConstraint { pointer: "/path".parse().unwrap(), one_of: vec!["/a".into()] };
+    for narrowed in [
+        NewGrant { causes: texts(&["rule:writes"]), ..asked.grant() },
+        NewGrant { terms: GrantTerms { uses: Some(1), ..GrantTerms::default() }, ..asked.grant() },
+        NewGrant { terms: GrantTerms { constraints: vec![path], ..GrantTerms::default() }, ..asked.grant() },
+    ] {
+        store.record(narrowed, 1000).await.unwrap();
+    }
+    assert_eq!(granted(&asked).await, BTreeSet::new());
+    store.record(asked.grant(), 1000).await.unwrap();
+    let approved = BTreeSet::from([fingerprint("v1")]);
+    assert_eq!(granted(&asked).await, approved);
+    assert_eq!(granted(&Asked { taint: texts(&[]), ..asked.clone() }).await, approved);
+    for other in [
+        Asked { principal: None, ..asked.clone() },
+        Asked { principal: Some(Principal::new("cli", "bob")), ..asked.clone() },
+        Asked { server: server("files", "b"), ..asked.clone() },
+        Asked { server: server("other", "a"), ..asked.clone() },
+        Asked { tool: "read", ..asked.clone() },
+        Asked { taint: texts(&["web", "mail"]), ..asked.clone() },
+        Asked { now_ms: 10_000, ..asked.clone() },
+    ] {
+        assert_eq!(granted(&other).await, BTreeSet::new(), "{:?}", other.grantee());
+    }
 }
 
 async fn grants_expire_and_are_revoked(store: impl GrantStore) {
@@ -122,7 +150,6 @@ async fn grants_expire_and_are_revoked(store: impl GrantStore) {
     assert!(store.is_live(&first, 9_999).await.unwrap());
     assert!(!store.is_live(&first, 10_000).await.unwrap());
     assert_eq!(store.settle(Asked { now_ms: 10_000, ..asked.clone() }.about()).await.unwrap(), None);
-    assert_eq!(store.granted(asked.principal.as_ref(), &asked.server, asked.tool, 10_000).await.unwrap(), BTreeSet::new());
     assert_eq!(ids(10_000).await, Vec::<String>::new());
 }
 
@@ -149,28 +176,33 @@ async fn racing_for_the_last_use(store: impl GrantStore + 'static) {
 
 async fn baselines(store: impl PinStore) {
     let (key, first) = (key(), baseline(&[("a", r#"{"name":"a","n":1.0,"big":123456789012345678901}"#), ("b", "{}")]));
-    assert_eq!(store.baseline(&key).await.unwrap(), None);
+    let of = async |server: ServerIdentity| store.baselines(&server).await.unwrap();
+    let files = || server("files", "a");
+    assert_eq!(of(files()).await, Baselines::default());
     assert!(store.accept(&key, "a", Some(pinned("{}"))).await.is_err());
-    assert_eq!(store.record(&key, first.clone()).await.unwrap(), first);
-    assert_eq!(store.record(&key, baseline(&[("other", "{}")])).await.unwrap(), first);
-    let stored = store.baseline(&key).await.unwrap().unwrap();
-    assert_eq!(stored, first);
-    assert_eq!(stored.tools["a"].definition.to_string(), r#"{"name":"a","n":1.0,"big":123456789012345678901}"#);
-    for other in [
-        key_with(|key| key.era = Era::Modern),
-        key_with(|key| key.declared = InputKinds::default()),
-        key_with(|key| key.server_digest = fingerprint("b").0),
-    ] {
-        assert_eq!(store.baseline(&other).await.unwrap(), None, "{other:?}");
+    let standing = Baselines(vec![(key.clone(), first)]);
+    assert_eq!(store.record(&key, standing.0[0].1.clone()).await.unwrap(), standing);
+    // Nothing is recorded by itself for a server that was seen, whatever it speaks now.
+    for again in [key.clone(), key_with(|key| key.era = Era::Modern), key_with(|key| key.declared = InputKinds::default())] {
+        assert_eq!(store.record(&again, baseline(&[("other", "{}")])).await.unwrap(), standing);
+    }
+    assert_eq!(of(files()).await, standing);
+    let definition = of(files()).await.0[0].1.tools["a"].definition.to_string();
+    assert_eq!(definition, r#"{"name":"a","n":1.0,"big":123456789012345678901}"#);
+    for other in [server("files", "b"), server("other", "a")] {
+        assert_eq!(of(other).await, Baselines::default());
     }
     store.accept(&key, "a", Some(pinned(r#"{"v":2}"#))).await.unwrap();
     store.accept(&key, "b", None).await.unwrap();
     store.accept(&key, "c", Some(pinned("[]"))).await.unwrap();
-    let accepted = baseline(&[("a", r#"{"v":2}"#), ("c", "[]")]);
-    assert_eq!(store.list().await.unwrap(), [(key, accepted)]);
+    let modern = key_with(|key| key.era = Era::Modern);
+    store.accept(&modern, "d", Some(pinned("{}"))).await.unwrap();
+    let accepted = vec![(key, baseline(&[("a", r#"{"v":2}"#), ("c", "[]")])), (modern, baseline(&[("d", "{}")]))];
+    assert_eq!(store.list().await.unwrap(), accepted);
+    assert_eq!(of(files()).await, Baselines(accepted));
     let empty = key_with(|key| key.server = "empty".to_owned());
     store.record(&empty, baseline(&[])).await.unwrap();
-    assert_eq!(store.baseline(&empty).await.unwrap(), Some(baseline(&[])));
+    assert_eq!(of(server("empty", "a")).await, Baselines(vec![(empty, baseline(&[]))]));
 }
 
 async fn racing_for_a_baseline(store: impl PinStore + 'static) {
@@ -182,7 +214,7 @@ async fn racing_for_a_baseline(store: impl PinStore + 'static) {
             tokio::spawn(async move { store.record(&key(), first).await.unwrap() })
         })
         .collect();
-    let standing = |baseline: callgate_core::store::Baseline| baseline.tools["tool"].definition.to_string();
+    let standing = |baselines: Baselines| baselines.0[0].1.tools["tool"].definition.to_string();
     let mut seen = BTreeSet::new();
     for racer in racers {
         seen.insert(standing(racer.await.unwrap()));

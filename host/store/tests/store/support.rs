@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use callgate_core::digest::{Digest, Fingerprint};
 use callgate_core::json::Json;
 use callgate_core::model::{Arguments, Era, GrantTerms, NewGrant, Principal, ServerIdentity};
-use callgate_core::store::{AskedAbout, Baseline, BaselineKey, PinnedTool};
+use callgate_core::store::{AskedAbout, Baseline, BaselineKey, Grantee, PinnedTool};
 use callgate_core::upstream::InputKinds;
 
 /// A folder of one test.
@@ -65,16 +65,11 @@ impl Asked {
     }
 
     pub(crate) fn about(&self) -> AskedAbout<'_> {
-        AskedAbout {
-            principal: self.principal.as_ref(),
-            server: &self.server,
-            tool: self.tool,
-            fingerprint: fingerprint(self.definition),
-            causes: &self.causes,
-            taint: &self.taint,
-            arguments: &self.arguments,
-            now_ms: self.now_ms,
-        }
+        AskedAbout { grantee: self.grantee(), fingerprint: fingerprint(self.definition), causes: &self.causes, arguments: &self.arguments }
+    }
+
+    pub(crate) fn grantee(&self) -> Grantee<'_> {
+        Grantee { principal: self.principal.as_ref(), server: &self.server, tool: self.tool, taint: &self.taint, now_ms: self.now_ms }
     }
 
     /// The grant that just settles this, until 10 s.

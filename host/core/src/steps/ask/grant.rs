@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::model::{Call, Decision, Error, GrantTerms, Kind, NewGrant, Reason};
 use crate::run::{Run, now_ms};
 use crate::steps::fingerprint::store_failed;
-use crate::store::AskedAbout;
+use crate::store::{AskedAbout, Grantee};
 
 /// Uses a live grant that settles the ask, where there is one.
 pub(super) async fn settle(run: &Run<'_>, call: &Call, decision: &Decision) -> Result<Option<String>, Error> {
@@ -13,16 +13,8 @@ pub(super) async fn settle(run: &Run<'_>, call: &Call, decision: &Decision) -> R
         return Ok(None);
     }
     let causes = causes(decision);
-    let ask = AskedAbout {
-        principal: run.options.principal.as_ref(),
-        server: call.tool.server(),
-        tool: call.tool.name(),
-        fingerprint: call.tool.fingerprint(),
-        causes: &causes,
-        taint: &run.options.taint,
-        arguments: &call.arguments,
-        now_ms: run.now_ms,
-    };
+    let grantee = grantee(run, call);
+    let ask = AskedAbout { grantee, fingerprint: call.tool.fingerprint(), causes: &causes, arguments: &call.arguments };
     run.pipeline.grants.settle(ask).await.map_err(|error| store_failed(&error))
 }
 
@@ -49,8 +41,19 @@ pub(super) async fn record(run: &Run<'_>, call: &Call, decision: &Decision, term
     run.pipeline.grants.record(grant, now).await.map_err(|error| store_failed(&error))
 }
 
+/// Whose grants count for this call.
+pub(crate) fn grantee<'a>(run: &'a Run<'_>, call: &'a Call) -> Grantee<'a> {
+    Grantee {
+        principal: run.options.principal.as_ref(),
+        server: call.tool.server(),
+        tool: call.tool.name(),
+        taint: &run.options.taint,
+        now_ms: run.now_ms,
+    }
+}
+
 /// Nobody in particular has no grants, unless that is allowed (T34).
-fn may_have_grants(run: &Run<'_>) -> bool {
+pub(crate) fn may_have_grants(run: &Run<'_>) -> bool {
     run.options.principal.is_some() || run.revision.ask.allow_anonymous_grants
 }
 

@@ -16,6 +16,7 @@ use super::resolve::still_offered;
 use super::seal::Seal;
 
 pub(crate) use earlier::Earlier;
+pub(super) use grant::{grantee, may_have_grants};
 
 /// A call that may be sent: once, as it was when this was made. Not `Clone`, and used up by encoding (T2).
 pub struct Authorized {
