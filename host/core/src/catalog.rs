@@ -97,10 +97,13 @@ impl Catalog {
         loop {
             let generation = connection.generation();
             let pages = self.pages(&*connection, server, deadline).await?;
-            if connection.generation() == generation || restarts == MAX_RESTARTS {
+            if connection.generation() == generation {
                 let id = ListingId { connection: connection.id(), generation };
                 let (tools, dropped) = self.tools(pages.definitions, server, id);
                 return Ok(Listing { connection, id, tools, dropped, compared: OnceCell::new(), expires: pages.expires });
+            }
+            if restarts == MAX_RESTARTS {
+                return Err(keeps_changing(server));
             }
             restarts += 1;
         }
@@ -190,6 +193,12 @@ fn life(page: &Json, era: Era) -> Option<Duration> {
 
 fn broken(server: &ServerIdentity, what: &str) -> Error {
     Error::new(Kind::Upstream, Reason::Protocol, format!("server `{}` breaks the protocol: {what}", server.name)).with_sent(Sent::No)
+}
+
+/// A list that is another one each time it is read says nothing about what a call would reach.
+pub(crate) fn keeps_changing(server: &ServerIdentity) -> Error {
+    let what = "says over and over that its tool list changed, so no call can be decided on; try again, or report it to the server's maker";
+    upstream(Reason::Protocol, server, what).with_sent(Sent::No)
 }
 
 fn upstream(reason: Reason, server: &ServerIdentity, what: &str) -> Error {

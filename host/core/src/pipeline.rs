@@ -76,7 +76,7 @@ async fn govern(run: &mut Run<'_>, given: ToolCall) -> Result<Reply, Error> {
         let decision = policy::decide(run, &call, pin, asks).await; //         6 policy, on the final arguments
         let authorized = ask::settle(run, &call, decision).await?; //          7 ask
         let encoded = encode::encode(run, &call, authorized).await?; //        8 encode: the seal must still hold
-        let result = send::send(run, &call, encoded).await?; //                9 send, all input rounds
+        let result = send::send(run, encoded).await?; //                       9 send, all input rounds
         result::check(run, &call, &result).await?; //                         10 output schema
         Ok(result)
     }

@@ -81,6 +81,30 @@ async fn a_list_that_changes_while_it_is_read_is_read_again() {
     assert_eq!(world.server.listings(), 2, "the second reading was quiet, so it is kept");
 }
 
+#[tokio::test]
+async fn a_list_that_never_stops_changing_is_no_list() {
+    let server = Server::new();
+    let changing = server.clone();
+    server.on_list(move || changing.list_changed());
+    let world = Setup::policy(server, allowing()).build();
+    assert_eq!(world.said().await, "upstream/protocol/no");
+    assert_eq!(world.server.listings(), 4);
+    assert!(world.server.rounds().is_empty());
+}
+
+/// One time bounds the connection, the listing and the call together; without a policy just as well.
+#[tokio::test(start_paused = true)]
+async fn a_server_that_does_not_connect_or_list_in_the_calls_time_is_a_timeout() {
+    for (name, stuck) in [("connect", Server::new().never_connects()), ("list", Server::new().never_lists())] {
+        let begun = tokio::time::Instant::now();
+        let world = Setup::policy(stuck, allowing()).with(|revision| revision.send.timeout = Duration::from_secs(7)).build();
+        assert_eq!(world.said().await, "transport/timeout/no", "{name}");
+        assert!(begun.elapsed() < Duration::from_secs(8), "{name}: {:?}", begun.elapsed());
+    }
+    let world = Setup::new(Server::new().never_connects()).build();
+    assert_eq!(world.said().await, "transport/timeout/no");
+}
+
 #[tokio::test(start_paused = true)]
 async fn ttl_ends_a_listing_after_at_least_five_seconds() {
     for (name, era, ttl, lives, dies) in [

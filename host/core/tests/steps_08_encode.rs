@@ -6,7 +6,7 @@ mod support;
 
 use std::sync::{Arc, Mutex};
 
-use callgate_core::extension::{PreOutcome, Verdict};
+use callgate_core::extension::{Finding, PreOutcome, Verdict};
 use callgate_core::handler::Handler;
 use callgate_core::model::{CallOptions, ProgressSink, ToolCall};
 use callgate_core::pipeline::Pipeline;
@@ -136,6 +136,9 @@ enum Happens {
     CallerHangsUp,
     StoreBreaks,
     ConnectionCloses,
+    DefinitionChanges,
+    OtherToolChanges,
+    DefinitionChangesAtTheLastMoment,
 }
 
 /// What happens, set once the world is there.
@@ -153,6 +156,11 @@ impl Handler for Late {
         self.0.lock().unwrap().as_ref().unwrap()();
         Some(Vec::new())
     }
+}
+
+fn change<const N: usize>(server: &Server, tools: [callgate_core::json::Json; N]) {
+    server.lists(tools);
+    server.list_changed();
 }
 
 fn happen(what: Happens, pipeline: &Pipeline, store: &BrokenStore, server: &Server, token: &tokio_util::sync::CancellationToken) {
@@ -183,6 +191,16 @@ fn happen(what: Happens, pipeline: &Pipeline, store: &BrokenStore, server: &Serv
         Happens::CallerHangsUp => token.cancel(),
         Happens::StoreBreaks => store.break_at("is_live", 0),
         Happens::ConnectionCloses => server.close(),
+        Happens::DefinitionChanges => change(server, [definition("read", r#""description":"other""#)]),
+        Happens::OtherToolChanges => change(server, [definition("read", ""), definition("more", "")]),
+        Happens::DefinitionChangesAtTheLastMoment => {
+            let server = server.clone();
+            let late = predicate("late", move |_| {
+                change(&server, [definition("read", r#""description":"other""#)]);
+                Ok(Finding::NoMatch)
+            });
+            swap(Some(Policy { deny: vec![Rule::new("late", Condition::Predicate(late))], ..Policy::default() }));
+        }
     }
 }
 
@@ -197,6 +215,9 @@ async fn looked_at_again_at_encode() {
         (PolicyIsTakenAway, "ok"),
         (CallerHangsUp, "denied/cancelled/no"),
         (ConnectionCloses, "transport/reconnected/no"),
+        (DefinitionChanges, "denied/tool_changed/no"),
+        (OtherToolChanges, "ok"),
+        (DefinitionChangesAtTheLastMoment, "denied/tool_changed/no"),
     ] {
         // It happens while the approver decides.
         let slot: Slot = Arc::default();
@@ -241,6 +262,10 @@ async fn looked_at_again_before_each_round() {
         (PolicyIsTakenAway, "ok"),
         (CallerHangsUp, "transport/cancelled/unknown"),
         (StoreBreaks, "denied/store_failed/unknown"),
+        (ConnectionCloses, "transport/reconnected/unknown"),
+        (DefinitionChanges, "denied/tool_changed/unknown"),
+        (OtherToolChanges, "ok"),
+        (DefinitionChangesAtTheLastMoment, "denied/tool_changed/unknown"),
     ] {
         let slot: Slot = Arc::default();
         let roots = Kinds { roots: true, ..Kinds::default() };

@@ -16,6 +16,7 @@ use super::plain::Ungoverned;
 use super::resolve::{reconnected, still_offered};
 use super::seal::Seal;
 use super::{meta, policy};
+use crate::catalog::keeps_changing;
 
 /// A request that may go on the wire, on one connection. Only encoding makes one; not `Clone`, and used up by sending (T2).
 pub struct Encoded {
@@ -47,20 +48,14 @@ pub(super) struct Answers {
 pub(crate) async fn encode(run: &mut Run<'_>, call: &Call, authorized: Authorized) -> Result<Encoded, Error> {
     let since = Instant::now();
     let (seal, grant) = authorized.open();
-    let unchanged = unchanged(run, call, &seal);
-    let connected = match unchanged {
-        Ok(()) => connection(run, call).await,
-        Err(error) => Err(error),
-    };
-    let connection = run.judged("encode", since, connected)?;
-    let encoded = Encoded {
+    let connection = unchanged(run, call, &seal).and_then(|()| connection(run, call));
+    let connection = run.judged("encode", since, connection)?;
+    Ok(Encoded {
         name: call.tool.name().to_owned(),
         arguments: call.arguments.canonical().to_owned(),
         decided: Some(Decided { call: call.clone(), grant }),
         ..Encoded::frame(run, connection)
-    };
-    encoded.may_still_go(run).await?;
-    Ok(encoded)
+    })
 }
 
 fn unchanged(run: &Run<'_>, call: &Call, seal: &Seal) -> Result<(), Error> {
@@ -73,19 +68,10 @@ fn unchanged(run: &Run<'_>, call: &Call, seal: &Seal) -> Result<(), Error> {
     Err(Error::new(Kind::Hook, Reason::ArgsChanged, message).with_data(data.into_iter().collect()))
 }
 
-/// The connection that listed the tool, and still does; another one may offer another tool under the same name, and so may this one
-/// after a notice of change, or where the caller resolved the tool before (T4).
-async fn connection(run: &mut Run<'_>, call: &Call) -> Result<Arc<dyn Connection>, Error> {
-    let listed = run.listing.clone().ok_or_else(reconnected)?;
-    let connection = listed.connection.clone();
-    if connection.id() != call.tool.listing().connection || !connection.is_open() {
-        return Err(reconnected());
-    }
-    let offered = listed.tools.get(call.tool.name()).is_some_and(|tool| tool.fingerprint() == call.tool.fingerprint());
-    if !offered || listed.id.generation != connection.generation() {
-        still_offered(run, call).await?;
-    }
-    Ok(connection)
+/// The connection that listed the tool; another one may offer another tool under the same name (T4).
+fn connection(run: &Run<'_>, call: &Call) -> Result<Arc<dyn Connection>, Error> {
+    let listed = run.listing.as_ref().filter(|listed| listed.id.connection == call.tool.listing().connection);
+    listed.map(|listed| listed.connection.clone()).ok_or_else(reconnected)
 }
 
 impl Encoded {
@@ -133,8 +119,8 @@ impl Encoded {
         }
     }
 
-    /// Looked at before each round (T6): the caller still wants the call, the grant it rests on is still live, and the policy of
-    /// now does not deny it.
+    /// Looked at before each round (T6), the first too: the caller still wants the call, the grant it rests on is still live, the
+    /// policy of now does not deny it, and the server still offers what was decided on.
     pub(super) async fn may_still_go(&self, run: &mut Run<'_>) -> Result<(), Error> {
         if self.cancel.is_cancelled() {
             return Err(Error::new(Kind::Transport, Reason::Cancelled, "the caller cancelled the call"));
@@ -149,7 +135,24 @@ impl Encoded {
                 return Err(Error::new(Kind::Denied, Reason::GrantRevoked, "the grant that allowed the call was revoked or has expired"));
             }
         }
-        policy::still_allows(run, call).await
+        policy::still_allows(run, call).await?;
+        self.still_offers(run, call).await
+    }
+
+    /// Last of all, so that nothing is awaited between this and the wire: the connection is open, and its tool list is the one that
+    /// the tool was resolved from, or a later one with the same definition (T4).
+    async fn still_offers(&self, run: &mut Run<'_>, call: &Call) -> Result<(), Error> {
+        let is_current = |run: &Run<'_>| {
+            let listed = run.listing.as_ref().filter(|listed| listed.id.generation == self.connection.generation());
+            listed.and_then(|listed| listed.tools.get(call.tool.name())).is_some_and(|tool| tool.fingerprint() == call.tool.fingerprint())
+        };
+        if !is_current(run) {
+            still_offered(run, call).await?;
+        }
+        if !self.connection.is_open() {
+            return Err(reconnected());
+        }
+        if is_current(run) { Ok(()) } else { Err(keeps_changing(&run.pipeline.upstream.identity())) }
     }
 }
 

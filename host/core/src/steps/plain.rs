@@ -6,6 +6,7 @@ use crate::model::{Error, Reply, ToolCall};
 use crate::run::Run;
 
 use super::encode::Encoded;
+use super::resolve::in_time;
 use super::send;
 
 /// Says that nothing governs a call. Only a pipeline without policy, hooks, filters and validation can say so, and only of a call
@@ -22,9 +23,8 @@ impl Ungoverned {
 pub(crate) async fn send(run: &mut Run<'_>, call: ToolCall) -> Result<Reply, Error> {
     let Some(nothing_governs) = Ungoverned::claim(run) else { return Err(Error::unknown_tool(&call.name)) };
     let since = Instant::now();
-    let connected = run.pipeline.upstream.connect().await;
+    let connected = in_time(run, run.pipeline.upstream.connect()).await;
     let connection = run.judged("connect", since, connected)?;
     let encoded = Encoded::ungoverned(run, &call, connection, &nothing_governs);
-    encoded.may_still_go(run).await?;
     send::rounds(run, encoded).await.map(Reply::Raw)
 }

@@ -17,11 +17,7 @@ pub(crate) async fn resolve(run: &mut Run<'_>, given: &ToolCall) -> Result<(Arc<
     let since = Instant::now();
     let pipeline = run.pipeline;
     let revision = run.revision.clone();
-    let listed = tokio::select! {
-        biased;
-        () = run.options.cancel.cancelled() => Err(Error::new(Kind::Transport, Reason::Cancelled, "the caller cancelled the call")),
-        listed = listing(pipeline, &revision) => listed,
-    };
+    let listed = in_time(run, listing(pipeline, &revision)).await;
     let listing = run.judged("resolve", since, listed)?;
     let context = run.context(listing.connection.era());
     let tool = match &given.tool {
@@ -62,7 +58,8 @@ pub(crate) async fn listing(pipeline: &Pipeline, revision: &Revision) -> Result<
 /// Looks again, after a wait or a notice of change: the server may offer another tool under this name, and what was decided on is
 /// the definition that was shown (T4).
 pub(crate) async fn still_offered(run: &mut Run<'_>, call: &Call) -> Result<(), Error> {
-    let listing = listing(run.pipeline, &run.revision).await?;
+    let revision = run.revision.clone();
+    let listing = in_time(run, listing(run.pipeline, &revision)).await?;
     if listing.id.connection != call.tool.listing().connection {
         return Err(reconnected());
     }
@@ -72,6 +69,18 @@ pub(crate) async fn still_offered(run: &mut Run<'_>, call: &Call) -> Result<(), 
         Ok(())
     } else {
         Err(Error::new(Kind::Denied, Reason::ToolChanged, "the server no longer offers the tool by the definition that was decided on"))
+    }
+}
+
+/// Waits for something that the call needs before it is sent, for as long as the caller wants the call and its time lasts.
+pub(crate) async fn in_time<T>(run: &Run<'_>, needed: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+    tokio::select! {
+        biased;
+        () = run.options.cancel.cancelled() => Err(Error::new(Kind::Transport, Reason::Cancelled, "the caller cancelled the call")),
+        needed = tokio::time::timeout_at(run.deadline.into(), needed) => needed.unwrap_or_else(|_| {
+            let message = format!("server `{}` did not connect and list its tools within the call's time", run.pipeline.upstream.identity().name);
+            Err(Error::new(Kind::Transport, Reason::Timeout, message))
+        }),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::json::Json;
-use crate::model::{Call, Era, Error, Kind, Reason, Sent, ToolResult};
+use crate::model::{Era, Error, Kind, Reason, Sent, ToolResult};
 use crate::run::Run;
 
 use super::encode::{Answers, Encoded};
@@ -13,7 +13,7 @@ use super::input::Gate;
 const STATE_ONLY_PAUSE: Duration = Duration::from_millis(50);
 
 /// Sends an encoded call and gives the server's complete result.
-pub(crate) async fn send(run: &mut Run<'_>, _call: &Call, encoded: Encoded) -> Result<ToolResult, Error> {
+pub(crate) async fn send(run: &mut Run<'_>, encoded: Encoded) -> Result<ToolResult, Error> {
     let since = Instant::now();
     let sent = rounds(run, encoded).await;
     let verdict =
@@ -22,16 +22,16 @@ pub(crate) async fn send(run: &mut Run<'_>, _call: &Call, encoded: Encoded) -> R
     sent
 }
 
-/// All rounds. The first was looked at when it was encoded; each further one is looked at here.
+/// All rounds, each looked at before it leaves.
 pub(super) async fn rounds(run: &mut Run<'_>, encoded: Encoded) -> Result<ToolResult, Error> {
     let gate = Gate::new(run, &encoded);
     let mut answers = Answers::default();
     for round in 0..=run.revision.send.max_rounds {
-        if round > 0 {
-            encoded.may_still_go(run).await.map_err(asked_before)?;
-        }
-        let reply = encoded.connection.call(encoded.round(&answers), &gate).await;
-        let value = if round == 0 { reply? } else { reply.map_err(asked_before)? };
+        let replied = match encoded.may_still_go(run).await {
+            Ok(()) => encoded.connection.call(encoded.round(&answers), &gate).await,
+            Err(error) => Err(error),
+        };
+        let value = if round == 0 { replied? } else { replied.map_err(asked_before)? };
         // The legacy era has no rounds: a server that asks so broke the protocol, and its reply is no complete result.
         if encoded.connection.era() == Era::Legacy || !is_input_required(&value) {
             return Ok(ToolResult::from_server(value)?);

@@ -45,6 +45,7 @@ struct State {
     generation: u64,
     open: bool,
     refuses: Option<Error>,
+    never: Option<&'static str>,
     pages: Vec<Json>,
     turns: VecDeque<Turn>,
     rounds: Vec<String>,
@@ -72,6 +73,7 @@ impl Server {
                 generation: 0,
                 open: true,
                 refuses: None,
+                never: None,
                 pages: Vec::new(),
                 turns: VecDeque::new(),
                 rounds: Vec::new(),
@@ -120,6 +122,22 @@ impl Server {
 
     pub(crate) fn refuse(&self, error: Error) {
         self.state().refuses = Some(error);
+    }
+
+    pub(crate) fn never_connects(self) -> Self {
+        self.state().never = Some("connect");
+        self
+    }
+
+    pub(crate) fn never_lists(self) -> Self {
+        self.state().never = Some("list");
+        self
+    }
+
+    async fn unless_never(&self, act: &str) {
+        if self.state().never == Some(act) {
+            std::future::pending::<()>().await;
+        }
     }
 
     pub(crate) fn era(self, era: Era) -> Self {
@@ -191,6 +209,7 @@ impl Upstream for Server {
     }
 
     async fn connect(&self) -> Result<Arc<dyn Connection>, Error> {
+        self.unless_never("connect").await;
         let state = self.state();
         if let Some(error) = &state.refuses {
             return Err(error.clone());
@@ -236,6 +255,7 @@ impl Connection for Wire {
     }
 
     async fn list_page(&self, cursor: Option<&str>, _deadline: Instant) -> Result<Json, Error> {
+        self.server.unless_never("list").await;
         let act = self.server.state().on_list.clone();
         if let Some(act) = act {
             act();
