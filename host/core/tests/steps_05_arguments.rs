@@ -93,9 +93,18 @@ async fn a_check_that_would_cost_too_much_is_not_begun() {
         (0..40).map(|n| format!(r##""a{n}":{{"allOf":[{{"$ref":"#/$defs/a{m}"}},{{"$ref":"#/$defs/a{m}"}}]}}"##, m = n + 1)).collect();
     let schema = format!(r##"{{"type":"object","$ref":"#/$defs/a0","$defs":{{{},"a40":true}}}}"##, doubling.join(","));
     check("doubling", &schema, "{}", "invalid_arguments/schema_too_costly/no").await;
-    let many = format!(r#"{{"a":[{}]}}"#, (0..2_000).map(|n| n.to_string()).collect::<Vec<_>>().join(","));
+    let many = format!(r#"{{"a":[{}]}}"#, (0..2_000).map(|n| format!("[{n}]")).collect::<Vec<_>>().join(","));
     let unique = r#"{"type":"object","properties":{"a":{"uniqueItems":true}}}"#;
     check("unique items", unique, &many, "invalid_arguments/schema_too_costly/no").await;
+}
+
+/// What takes a while runs on a worker, and says the same there.
+#[tokio::test]
+async fn a_long_check_is_made_elsewhere() {
+    let schema = r#"{"type":"object","properties":{"a":{"items":{"type":"integer","minimum":0}}}}"#;
+    let items = |last: i32| format!(r#"{{"a":[{},{last}]}}"#, vec!["1"; 5_000].join(","));
+    check("fits", schema, &items(1), "ok").await;
+    check("does not fit", schema, &items(-1), "invalid_arguments/schema_mismatch/no").await;
 }
 
 #[tokio::test]

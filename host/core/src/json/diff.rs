@@ -27,7 +27,7 @@ pub enum ChangeKind {
 #[must_use]
 pub fn diff(before: &Json, after: &Json) -> Vec<Change> {
     let mut changes = Vec::new();
-    walk(&Pointer::root(), before, after, &mut changes);
+    walk(&mut Vec::new(), before, after, &mut changes);
     changes
 }
 
@@ -47,27 +47,48 @@ fn operation(change: &Change) -> Json {
     members.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
 }
 
-fn walk(pointer: &Pointer, before: &Json, after: &Json, changes: &mut Vec<Change>) {
+/// Puts a pointer together only where something differs.
+fn walk<'a>(path: &mut Vec<Token<'a>>, before: &'a Json, after: &'a Json, changes: &mut Vec<Change>) {
     match (before, after) {
         (Json::Object(old), Json::Object(new)) => {
             for (key, value) in old {
+                path.push(Token::Key(key));
                 match new.get(key) {
-                    Some(other) => walk(&pointer.child(key), value, other, changes),
-                    None => changes.push(Change { pointer: pointer.child(key), kind: ChangeKind::Removed }),
+                    Some(other) => walk(path, value, other, changes),
+                    None => changes.push(Change { pointer: pointer(path), kind: ChangeKind::Removed }),
                 }
+                path.pop();
             }
             for (key, value) in new.iter().filter(|(key, _)| !old.contains_key(*key)) {
-                changes.push(Change { pointer: pointer.child(key), kind: ChangeKind::Added(value.clone()) });
+                path.push(Token::Key(key));
+                changes.push(Change { pointer: pointer(path), kind: ChangeKind::Added(value.clone()) });
+                path.pop();
             }
         }
         (Json::Array(old), Json::Array(new)) if old.len() == new.len() => {
             for (index, (value, other)) in old.iter().zip(new).enumerate() {
-                walk(&pointer.child(index.to_string()), value, other, changes);
+                path.push(Token::Index(index));
+                walk(path, value, other, changes);
+                path.pop();
             }
         }
         _ if before == after => {}
-        _ => changes.push(Change { pointer: pointer.clone(), kind: ChangeKind::Replaced(after.clone()) }),
+        _ => changes.push(Change { pointer: pointer(path), kind: ChangeKind::Replaced(after.clone()) }),
     }
+}
+
+/// One step down into a value.
+enum Token<'a> {
+    Key(&'a str),
+    Index(usize),
+}
+
+fn pointer(path: &[Token<'_>]) -> Pointer {
+    let token = |token: &Token<'_>| match token {
+        Token::Key(key) => (*key).to_owned(),
+        Token::Index(index) => index.to_string(),
+    };
+    path.iter().map(token).collect()
 }
 
 #[cfg(test)]

@@ -12,6 +12,6 @@ mod write;
 
 pub use diff::{Change, ChangeKind, diff, patch};
 pub use number::Number;
-pub use parse::{MAX_DEPTH, ParseError, ParseErrorKind};
+pub use parse::{MAX_DEPTH, MAX_TREE_BYTES, ParseError, ParseErrorKind};
 pub use pointer::{InvalidPointer, Pointer};
 pub use value::{Json, Object};

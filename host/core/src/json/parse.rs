@@ -5,6 +5,14 @@ use super::{Json, Number, Object};
 /// Levels of arrays and objects that are read; one more is refused. Every walk over a tree may recurse, so this bounds the stack.
 pub const MAX_DEPTH: usize = 128;
 
+/// Bytes that the tree of one text may take in memory, by a generous estimate: 64 MiB. A text of 16 MiB that is nothing but brackets
+/// would otherwise take gigabytes.
+pub const MAX_TREE_BYTES: usize = 64 << 20;
+/// What a member takes besides its key's text and its value: the key, its hash, and its place in the index.
+const MEMBER_BYTES: usize = 64;
+/// The places that a list has room for when it gets its first element.
+const FIRST_PLACES: usize = 4;
+
 /// Where and why a text is not the JSON that is accepted here.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{kind} at byte {offset}")]
@@ -39,6 +47,9 @@ pub enum ParseErrorKind {
     /// Nested past [`MAX_DEPTH`].
     #[error("nesting past {MAX_DEPTH} levels")]
     Depth,
+    /// More values than [`MAX_TREE_BYTES`] can hold.
+    #[error("more values than {MAX_TREE_BYTES} bytes of memory hold")]
+    Size,
     /// Something after the value.
     #[error("trailing characters")]
     Trailing,
@@ -50,7 +61,7 @@ impl Json {
     /// # Errors
     /// Whatever [`ParseErrorKind`] names. Numbers are never refused here: see [`Number::is_exact`].
     pub fn parse(text: &str) -> Result<Json, ParseError> {
-        let mut reader = Reader { text, bytes: text.as_bytes(), at: 0 };
+        let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, left: MAX_TREE_BYTES };
         reader.space();
         let value = reader.value(0)?;
         reader.space();
@@ -71,12 +82,15 @@ struct Reader<'a> {
     text: &'a str,
     bytes: &'a [u8],
     at: usize,
+    /// Bytes that the tree may still take.
+    left: usize,
 }
 
 type Parsed<T> = Result<T, ParseError>;
 
 impl Reader<'_> {
     fn value(&mut self, depth: usize) -> Parsed<Json> {
+        self.charge(size_of::<Json>())?;
         match self.peek() {
             Some(b'{') => self.object(depth),
             Some(b'[') => self.array(depth),
@@ -95,7 +109,9 @@ impl Reader<'_> {
         if self.skip(b'}') {
             return Ok(Json::Object(object));
         }
+        self.charge((FIRST_PLACES - 1) * (MEMBER_BYTES + size_of::<Json>()))?;
         loop {
+            self.charge(MEMBER_BYTES)?;
             let start = self.at;
             if self.peek() != Some(b'"') {
                 return Err(self.expected("a key"));
@@ -122,6 +138,7 @@ impl Reader<'_> {
         if self.skip(b']') {
             return Ok(Json::Array(items));
         }
+        self.charge((FIRST_PLACES - 1) * size_of::<Json>())?;
         loop {
             items.push(self.value(depth + 1)?);
             if self.close(b']', "`,` or `]`")? {
@@ -164,6 +181,7 @@ impl Reader<'_> {
             match self.peek() {
                 Some(b'"') => {
                     self.at += 1;
+                    self.charge(text.len())?;
                     return Ok(text);
                 }
                 Some(b'\\') => text.push(self.escape()?),
@@ -233,6 +251,7 @@ impl Reader<'_> {
             let _sign = self.skip(b'+') || self.skip(b'-');
             self.digits()?;
         }
+        self.charge(self.at - start)?;
         Ok(Number::from_token(self.text.get(start..self.at).unwrap_or_default()))
     }
 
@@ -242,6 +261,11 @@ impl Reader<'_> {
             self.at += 1;
         }
         if self.at == start { Err(self.expected("a digit")) } else { Ok(()) }
+    }
+
+    fn charge(&mut self, bytes: usize) -> Parsed<()> {
+        self.left = self.left.checked_sub(bytes).ok_or_else(|| self.error(ParseErrorKind::Size))?;
+        Ok(())
     }
 
     fn word(&mut self, word: &'static str, value: Json) -> Parsed<Json> {
@@ -310,6 +334,16 @@ mod tests {
         assert_eq!(Json::parse(&nested(128)).unwrap().depth(), 128);
         assert_eq!(Json::parse(&nested(129)).unwrap_err().kind, ParseErrorKind::Depth);
         assert_eq!(Json::parse(&"[".repeat(100_000)).unwrap_err().kind, ParseErrorKind::Depth);
+    }
+
+    #[test]
+    fn what_would_not_fit_into_memory_is_refused() {
+        let list = |item: &str, count: usize| format!("[{}]", vec![item; count].join(","));
+        for text in [list("[]", 4 << 20), list("{}", 4 << 20), list("[1]", 1 << 20), list(r#"{"a":1}"#, 1 << 20), list("1", 4 << 20)] {
+            assert_eq!(Json::parse(&text).unwrap_err().kind, ParseErrorKind::Size, "{}", text.get(..9).unwrap());
+        }
+        assert!(Json::parse(&format!("\"{}\"", "x".repeat(16 << 20))).is_ok());
+        assert!(Json::parse(&list("12345", 500_000)).is_ok());
     }
 
     #[test]

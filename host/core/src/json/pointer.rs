@@ -46,6 +46,13 @@ impl Pointer {
     }
 }
 
+impl FromIterator<String> for Pointer {
+    /// A pointer of unescaped tokens.
+    fn from_iter<I: IntoIterator<Item = String>>(tokens: I) -> Self {
+        Self(tokens.into_iter().collect())
+    }
+}
+
 impl FromStr for Pointer {
     type Err = InvalidPointer;
 

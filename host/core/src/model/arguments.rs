@@ -70,8 +70,8 @@ impl Arguments {
         if value.depth() > MAX_DEPTH {
             return Err(ArgumentsError::TooDeep);
         }
-        if let Some(pointer) = inexact_number(&value, &Pointer::root()) {
-            return Err(ArgumentsError::InexactNumber(pointer));
+        if let Some(tokens) = inexact_number(&value) {
+            return Err(ArgumentsError::InexactNumber(tokens.into_iter().rev().collect()));
         }
         let arguments = Self::seal(value);
         let size = arguments.canonical().len();
@@ -139,11 +139,18 @@ impl From<ArgumentsError> for Error {
     }
 }
 
-fn inexact_number(value: &Json, pointer: &Pointer) -> Option<Pointer> {
+/// Where a number is that would not survive a double and 64 bits. The place is put together on the way back, so that finding none
+/// costs nothing.
+fn inexact_number(value: &Json) -> Option<Vec<String>> {
+    let within = |token: &dyn Fn() -> String, item: &Json| {
+        let mut tokens = inexact_number(item)?;
+        tokens.push(token());
+        Some(tokens)
+    };
     match value {
-        Json::Number(number) if !number.is_exact() => Some(pointer.clone()),
-        Json::Array(items) => items.iter().enumerate().find_map(|(index, item)| inexact_number(item, &pointer.child(index.to_string()))),
-        Json::Object(object) => object.iter().find_map(|(key, item)| inexact_number(item, &pointer.child(key))),
+        Json::Number(number) if !number.is_exact() => Some(Vec::new()),
+        Json::Array(items) => items.iter().enumerate().find_map(|(index, item)| within(&|| index.to_string(), item)),
+        Json::Object(object) => object.iter().find_map(|(key, item)| within(&|| key.clone(), item)),
         _ => None,
     }
 }

@@ -1,5 +1,7 @@
 //! What a server, or a hook in its place, answered.
 
+use std::sync::Arc;
+
 use crate::json::{Json, ParseError, ParseErrorKind};
 use crate::shape::Shaped;
 
@@ -8,7 +10,7 @@ use super::{Error, Kind, Reason, Sent};
 /// A complete tool result: the raw object, unknown members included.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolResult {
-    value: Json,
+    value: Arc<Json>,
     synthetic: bool,
 }
 
@@ -48,7 +50,7 @@ impl ToolResult {
     /// [`ResultDefect::NotAnObject`] and [`ResultDefect::UnknownType`].
     pub fn from_server(value: Json) -> Result<Self, ResultDefect> {
         complete_object(&value)?;
-        Ok(Self { value, synthetic: false })
+        Ok(Self { value: Arc::new(value), synthetic: false })
     }
 
     /// A result that an extension point made. It must be complete; `_meta` is the host's and is dropped (T19).
@@ -73,14 +75,14 @@ impl ToolResult {
             // Only results that are no errors are checked against the output schema, so nothing unchecked may stay.
             object.shift_remove("structuredContent");
         }
-        Ok(Self { value: Json::Object(object), synthetic: true })
+        Ok(Self { value: Arc::new(Json::Object(object)), synthetic: true })
     }
 
     /// A plain text result, as a hook would make one.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         let block: Json = [("type", Json::from("text")), ("text", text.into().into())].into_iter().collect();
-        Self { value: [("content", Json::from(vec![block]))].into_iter().collect(), synthetic: true }
+        Self { value: Arc::new([("content", Json::from(vec![block]))].into_iter().collect()), synthetic: true }
     }
 
     /// The same result with another body, of the same origin.
@@ -90,7 +92,12 @@ impl ToolResult {
 
     /// The same result, of the same origin, with its text cleaned.
     pub(crate) fn with_value(&self, value: Json) -> Self {
-        Self { value, synthetic: self.synthetic }
+        Self { value: Arc::new(value), synthetic: self.synthetic }
+    }
+
+    /// Whether it is the very value that another result has, and not just an equal one.
+    pub(crate) fn is_same(&self, other: &ToolResult) -> bool {
+        Arc::ptr_eq(&self.value, &other.value)
     }
 
     /// The raw object.

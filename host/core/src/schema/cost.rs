@@ -6,12 +6,16 @@
 
 use std::collections::HashMap;
 
-use crate::json::{Json, Object, Pointer};
+use crate::json::{Json, Object};
 
 use super::SchemaError;
+use super::references::Document;
+use super::work;
 
-/// Steps that one check may take: some tens of milliseconds of a validator's time.
+/// Steps that one check may take: some hundred milliseconds of a validator's time at most.
 pub(super) const MAX_STEPS: u64 = 1_000_000;
+/// Steps that are quickly done: some hundred microseconds.
+pub(super) const LIGHT_STEPS: u64 = 2_000;
 /// Levels of subschemas that a check may stand in at once; bounds the validator's stack.
 const MAX_LEVELS: usize = 1_024;
 
@@ -22,74 +26,70 @@ const IN_PLACE_LISTS: &[&str] = &["allOf", "anyOf", "oneOf"];
 /// Keywords whose value is a map of subschemas for the same instance.
 const IN_PLACE_MAPS: &[&str] = &["dependentSchemas", "dependencies"];
 /// Keywords whose value is one subschema for every child of the instance.
-const CHILDREN: &[&str] =
-    &["additionalProperties", "unevaluatedProperties", "additionalItems", "unevaluatedItems", "items", "contains", "propertyNames"];
+const CHILDREN: &[&str] = &["additionalProperties", "unevaluatedProperties", "additionalItems", "unevaluatedItems", "items", "contains"];
 
-/// Refuses references that leave the document, before anything resolves them.
-pub(super) fn check_references(schema: &Json) -> Result<(), SchemaError> {
-    let document = Document { root: schema };
-    let mut pending = vec![schema];
-    while let Some(value) = pending.pop() {
-        match value {
-            Json::Object(object) => {
-                for keyword in ["$ref", "$dynamicRef", "$recursiveRef"] {
-                    if let Some(Json::String(reference)) = object.get(keyword) {
-                        document.resolve(reference)?;
-                    }
-                }
-                pending.extend(object.values());
-            }
-            Json::Array(items) => pending.extend(items),
-            _ => {}
-        }
-    }
-    Ok(())
+/// Refuses a check that would take more than so many steps or stand in more than [`MAX_LEVELS`] levels, or would never end.
+pub(super) fn bound(schema: &Json, value: &Json, max_steps: u64) -> Result<(), SchemaError> {
+    let mut count = Count { document: Document::new(schema), known: HashMap::new(), spent: 0, max_steps };
+    let steps = stacker::grow(super::STACK_BYTES, || count.steps(schema, Instance::Value(value), 0))?;
+    if steps > max_steps { Err(SchemaError::TooCostly) } else { Ok(()) }
 }
 
-/// Refuses a check that would take more than [`MAX_STEPS`] or stand in more than [`MAX_LEVELS`] levels, or would never end.
-pub(super) fn bound(schema: &Json, value: &Json) -> Result<(), SchemaError> {
-    let mut count = Count { document: Document { root: schema }, known: HashMap::new(), visits: 0 };
-    let steps = stacker::grow(super::STACK_BYTES, || count.steps(schema, value, 0))?;
-    if steps > MAX_STEPS { Err(SchemaError::TooCostly) } else { Ok(()) }
+/// What a subschema is about: a value, or for `propertyNames` a key.
+#[derive(Clone, Copy)]
+pub(super) enum Instance<'a> {
+    Value(&'a Json),
+    Name(&'a str),
+}
+
+impl Instance<'_> {
+    fn address(self) -> *const u8 {
+        match self {
+            Instance::Value(value) => std::ptr::from_ref(value).cast(),
+            Instance::Name(name) => name.as_ptr(),
+        }
+    }
 }
 
 struct Count<'a> {
     document: Document<'a>,
-    /// Steps by the addresses of subschema and value; none while they are being counted.
-    known: HashMap<(*const Json, *const Json), Option<u64>>,
-    visits: u64,
+    /// Steps by the addresses of subschema and instance; none while they are being counted.
+    known: HashMap<(*const Json, *const u8), Option<u64>>,
+    /// Steps of all pairs so far, each once: what counting itself has cost.
+    spent: u64,
+    max_steps: u64,
 }
 
 impl<'a> Count<'a> {
-    fn steps(&mut self, schema: &'a Json, value: &'a Json, level: usize) -> Result<u64, SchemaError> {
+    fn steps(&mut self, schema: &'a Json, instance: Instance<'a>, level: usize) -> Result<u64, SchemaError> {
         let Json::Object(keywords) = schema else { return Ok(1) };
-        let key = (std::ptr::from_ref(schema), std::ptr::from_ref(value));
+        let key = (std::ptr::from_ref(schema), instance.address());
         match self.known.get(&key) {
             Some(Some(steps)) => return Ok(*steps),
             Some(None) => return Err(SchemaError::Unusable("its references go round in a circle".to_owned())),
             None => {}
         }
-        self.visits += 1;
-        if self.visits > MAX_STEPS || level > MAX_LEVELS {
+        let mut steps = work::own_steps(keywords, instance);
+        self.spent = self.spent.saturating_add(steps);
+        if self.spent > self.max_steps || level > MAX_LEVELS {
             return Err(SchemaError::TooCostly);
         }
         self.known.insert(key, None);
-        let mut steps = own_steps(keywords, value);
         for subschema in self.in_place(keywords)? {
-            steps = steps.saturating_add(self.steps(subschema, value, level + 1)?);
+            steps = steps.saturating_add(self.steps(subschema, instance, level + 1)?);
         }
         // Unevaluated keywords may run the in-place applicators a second time.
         if keywords.contains_key("unevaluatedProperties") || keywords.contains_key("unevaluatedItems") {
             steps = steps.saturating_mul(2);
         }
-        for (subschema, child) in children(keywords, value) {
+        for (subschema, child) in children(keywords, instance) {
             steps = steps.saturating_add(self.steps(subschema, child, level + 1)?);
         }
         self.known.insert(key, Some(steps));
         Ok(steps)
     }
 
-    fn in_place(&self, keywords: &'a Object) -> Result<Vec<&'a Json>, SchemaError> {
+    fn in_place(&mut self, keywords: &'a Object) -> Result<Vec<&'a Json>, SchemaError> {
         let mut subschemas: Vec<&Json> = IN_PLACE.iter().filter_map(|keyword| keywords.get(*keyword)).collect();
         for list in IN_PLACE_LISTS.iter().filter_map(|keyword| keywords.get(*keyword)) {
             subschemas.extend(list.as_array().unwrap_or_default());
@@ -106,27 +106,14 @@ impl<'a> Count<'a> {
     }
 }
 
-/// Steps of the keywords that look at this value alone: its size, as often as there are keywords; for `uniqueItems`, its square.
-fn own_steps(keywords: &Object, value: &Json) -> u64 {
-    let size = match value {
-        Json::Array(items) => items.len(),
-        Json::Object(object) => object.len(),
-        _ => 1,
-    };
-    let choices = keywords.get("enum").and_then(Json::as_array).map_or(0, <[Json]>::len);
-    let patterns = keywords.get("patternProperties").and_then(Json::as_object).map_or(0, Object::len);
-    let unique = if keywords.get("uniqueItems") == Some(&Json::Bool(true)) { size.saturating_mul(size) } else { 0 };
-    let steps = keywords.len().saturating_add(size.saturating_mul(1 + patterns)).saturating_add(choices).saturating_add(unique);
-    u64::try_from(steps).unwrap_or(u64::MAX)
-}
-
 /// Each subschema with each child that it could be about.
-fn children<'a>(keywords: &'a Object, value: &'a Json) -> Vec<(&'a Json, &'a Json)> {
+fn children<'a>(keywords: &'a Object, instance: Instance<'a>) -> Vec<(&'a Json, Instance<'a>)> {
+    let Instance::Value(value) = instance else { return Vec::new() };
     let mut pairs = Vec::new();
     let values: Vec<&Json> = match value {
         Json::Array(items) => items.iter().collect(),
         Json::Object(object) => object.values().collect(),
-        _ => return pairs,
+        _ => return Vec::new(),
     };
     if let (Some(properties), Json::Object(object)) = (keywords.get("properties").and_then(Json::as_object), value) {
         pairs.extend(properties.iter().filter_map(|(key, schema)| Some((schema, object.get(key)?))));
@@ -142,71 +129,10 @@ fn children<'a>(keywords: &'a Object, value: &'a Json) -> Vec<(&'a Json, &'a Jso
     for schema in CHILDREN.iter().filter_map(|keyword| keywords.get(*keyword)).filter(|schema| schema.as_object().is_some()) {
         pairs.extend(values.iter().map(|child| (schema, *child)));
     }
-    pairs
-}
-
-struct Document<'a> {
-    root: &'a Json,
-}
-
-impl<'a> Document<'a> {
-    /// What a reference may lead to. Only references within the document are followed: pointers, anchors, and embedded ids.
-    fn resolve(&self, reference: &str) -> Result<Vec<&'a Json>, SchemaError> {
-        let outside = || SchemaError::Unusable("it refers to something outside itself, and nothing is fetched".to_owned());
-        let (id, fragment) = reference.split_once('#').unwrap_or((reference, ""));
-        let resource = if id.is_empty() { Some(self.root) } else { self.find(|object| is(object, &["$id", "id"], id)) };
-        let resource = resource.ok_or_else(outside)?;
-        if fragment.is_empty() {
-            return Ok(vec![resource]);
-        }
-        if fragment.starts_with('/') {
-            let target = decode(fragment).and_then(|pointer| pointer.parse::<Pointer>().ok()).and_then(|pointer| resource.at(&pointer));
-            return target.map(|target| vec![target]).ok_or_else(outside);
-        }
-        let anchored: Vec<_> =
-            self.all(|object| is(object, &["$anchor", "$dynamicAnchor"], fragment) || is(object, &["$id", "id"], reference));
-        if anchored.is_empty() { Err(outside()) } else { Ok(anchored) }
-    }
-
-    fn find(&self, wanted: impl Fn(&Object) -> bool) -> Option<&'a Json> {
-        self.all(wanted).into_iter().next()
-    }
-
-    fn all(&self, wanted: impl Fn(&Object) -> bool) -> Vec<&'a Json> {
-        let (mut found, mut pending) = (Vec::new(), vec![self.root]);
-        while let Some(value) = pending.pop() {
-            match value {
-                Json::Object(object) => {
-                    if wanted(object) {
-                        found.push(value);
-                    }
-                    pending.extend(object.values());
-                }
-                Json::Array(items) => pending.extend(items),
-                _ => {}
-            }
-        }
-        found
-    }
-}
-
-fn is(object: &Object, keywords: &[&str], value: &str) -> bool {
-    keywords.iter().any(|keyword| object.get(*keyword).and_then(Json::as_str) == Some(value))
-}
-
-/// Percent-decodes a fragment.
-fn decode(fragment: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(fragment.len());
-    let mut rest = fragment.bytes();
-    while let Some(byte) = rest.next() {
-        if byte == b'%' {
-            let mut digit = || rest.next().and_then(|digit| char::from(digit).to_digit(16)).and_then(|digit| u8::try_from(digit).ok());
-            bytes.push(digit()? << 4 | digit()?);
-        } else {
-            bytes.push(byte);
-        }
-    }
-    String::from_utf8(bytes).ok()
+    let pairs = pairs.into_iter().map(|(schema, child)| (schema, Instance::Value(child)));
+    let names = keywords.get("propertyNames").zip(value.as_object());
+    let names = names.into_iter().flat_map(|(schema, object)| object.keys().map(move |name| (schema, Instance::Name(name))));
+    pairs.chain(names).collect()
 }
 
 #[cfg(test)]
@@ -228,6 +154,60 @@ mod tests {
         let value = format!("{}{{}}{}", r#"{"a":"#.repeat(60), "}".repeat(60));
         assert_eq!(check(deep, &value), Err(SchemaError::TooCostly));
         assert_eq!(check(deep, r#"{"a":{"a":{}}}"#), Ok(()));
+    }
+
+    /// What a check does with bytes counts as much as what it does with values.
+    #[test]
+    fn bytes_are_counted_too() {
+        let long = "x".repeat(1 << 20);
+        let items = |item: &str, count: usize| format!("[{}]", vec![item; count].join(","));
+        let nested: Vec<String> = (0..2_000).map(|n| format!("[{}]", items("[]", n % 40))).collect();
+        for (name, schema, value, fits) in [
+            ("a plain pattern on long text", r#"{"pattern":"^x*$"}"#.to_owned(), format!("\"{long}\""), true),
+            ("a wide pattern on long text", r#"{"pattern":"(x{0,100}y?){0,100}$"}"#.to_owned(), format!("\"{long}\""), false),
+            ("a wide pattern on short text", r#"{"pattern":"^(x{0,100}y?){0,10}$"}"#.to_owned(), r#""xxx""#.to_owned(), true),
+            (
+                "a pattern on long names",
+                r#"{"propertyNames":{"pattern":"(x{0,99}y?){0,99}$"}}"#.to_owned(),
+                format!("{{\"{long}\":1}}"),
+                false,
+            ),
+            (
+                "a pattern by which long names choose",
+                r#"{"patternProperties":{"(x{0,99}y?){0,99}$":{}}}"#.to_owned(),
+                format!("{{\"{long}\":1}}"),
+                false,
+            ),
+            ("names without a pattern", r#"{"propertyNames":{"maxLength":2000000}}"#.to_owned(), format!("{{\"{long}\":1}}"), true),
+            ("a long name for each of many", format!(r#"{{"items":{{"properties":{{"{long}":{{}}}}}}}}"#), items("{}", 1_000), false),
+            (
+                "many choices for each of many",
+                format!(r#"{{"items":{{"enum":{}}}}}"#, items("1", 2_000).replace("1,1", "2,3")),
+                items("1", 2_000),
+                false,
+            ),
+            (
+                "many requirements for each of many",
+                format!(r#"{{"items":{{"required":[{}]}}}}"#, (0..2_000).map(|n| format!("\"{n}\"")).collect::<Vec<_>>().join(",")),
+                items("{}", 2_000),
+                false,
+            ),
+            (
+                "unique scalars",
+                r#"{"uniqueItems":true}"#.to_owned(),
+                format!("[{}]", (0..9_000).map(|n| n.to_string()).collect::<Vec<_>>().join(",")),
+                true,
+            ),
+            (
+                "unique values whose hashes can be made equal",
+                r#"{"uniqueItems":true}"#.to_owned(),
+                format!("[{}]", nested.join(",")),
+                false,
+            ),
+        ] {
+            let checked = check(&schema, &value);
+            assert_eq!(checked != Err(SchemaError::TooCostly), fits, "{name}: {checked:?}");
+        }
     }
 
     #[test]
@@ -271,6 +251,23 @@ mod tests {
         assert!(matches!(check(bomb, "{}"), Err(SchemaError::Unusable(_))));
         let look_around = r#"{"properties":{"a":{"pattern":"(?=x)x"}}}"#;
         assert!(matches!(check(look_around, "{}"), Err(SchemaError::Unusable(_))));
+    }
+
+    /// All patterns of a schema together are bounded: each gets its share.
+    #[test]
+    fn many_large_patterns_are_refused_and_many_small_ones_are_not() {
+        let schema = |pattern: &str| format!(r#"{{"anyOf":[{}]}}"#, vec![format!(r#"{{"pattern":"{pattern}"}}"#); 2_000].join(","));
+        assert_eq!(check(&schema("^[a-z]{1,20}$"), "\"a\""), Ok(()));
+        assert!(matches!(check(&schema("^([a-z]{1,50}){1,50}$"), "\"a\""), Err(SchemaError::Unusable(_))));
+    }
+
+    #[test]
+    fn anchors_and_ids_are_found_however_many_there_are() {
+        let anchors: Vec<String> = (0..3_000).map(|n| format!(r##""a{n}":{{"$anchor":"x{n}","type":"integer"}}"##)).collect();
+        let references: Vec<String> = (0..3_000).map(|n| format!(r##""p{n}":{{"$ref":"#x{n}"}}"##)).collect();
+        let schema = format!(r#"{{"properties":{{{}}},"$defs":{{{}}}}}"#, references.join(","), anchors.join(","));
+        assert_eq!(check(&schema, r#"{"p7":1}"#), Ok(()));
+        assert!(matches!(check(&schema, r#"{"p7":"x"}"#), Err(SchemaError::Mismatch(_))));
     }
 
     #[test]

@@ -4,6 +4,8 @@
 //! that checking a value can cost is counted before it is done (T32).
 
 mod cost;
+mod references;
+mod work;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,10 +15,15 @@ use jsonschema::{Draft, PatternOptions, Validator};
 use crate::digest::Digest;
 use crate::json::Json;
 
-/// Schemas that are kept compiled; when there are more, all are dropped and compiled again as needed.
-const MAX_CACHED: usize = 1_024;
-/// Bytes that a compiled pattern may take.
+/// Bytes that the schemas that are kept compiled may take, by a generous estimate; when there are more, all are dropped and compiled
+/// again as needed.
+const MAX_CACHED_BYTES: usize = 256 << 20;
+/// Bytes that one compiled pattern may take.
 const MAX_PATTERN_BYTES: usize = 1 << 20;
+/// Bytes that all compiled patterns of a schema may take; each gets its share.
+const MAX_PATTERNS_BYTES: usize = 16 << 20;
+/// Bytes that a schema takes compiled for each byte of its text.
+const BYTES_PER_BYTE: usize = 32;
 /// Stack for checking, so that its depth is bounded by [`cost`] and not by what is left of the caller's.
 const STACK_BYTES: usize = 16 << 20;
 /// Characters of an explanation that are kept: it may quote the server's own text.
@@ -40,11 +47,19 @@ pub enum SchemaError {
 pub struct Schema {
     source: Json,
     validator: Validator,
+    /// What it takes in memory, at most.
+    bytes: usize,
 }
 
 /// Compiled schemas, by what they say.
 #[derive(Default)]
-pub struct SchemaCache(Mutex<HashMap<Digest, Arc<Schema>>>);
+pub struct SchemaCache(Mutex<Known>);
+
+#[derive(Default)]
+struct Known {
+    schemas: HashMap<Digest, Arc<Schema>>,
+    bytes: usize,
+}
 
 impl SchemaCache {
     /// The compiled form of a schema.
@@ -53,15 +68,16 @@ impl SchemaCache {
     /// [`SchemaError::Unusable`].
     pub fn get(&self, schema: &Json) -> Result<Arc<Schema>, SchemaError> {
         let key = Digest::of_json(schema);
-        if let Some(known) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
+        if let Some(known) = self.0.lock().unwrap_or_else(PoisonError::into_inner).schemas.get(&key) {
             return Ok(known.clone());
         }
         let compiled = Arc::new(Schema::compile(schema)?);
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= MAX_CACHED {
-            known.clear();
+        if known.bytes.saturating_add(compiled.bytes) > MAX_CACHED_BYTES {
+            *known = Known::default();
         }
-        known.insert(key, compiled.clone());
+        known.bytes = known.bytes.saturating_add(compiled.bytes);
+        known.schemas.insert(key, compiled.clone());
         Ok(compiled)
     }
 }
@@ -74,18 +90,27 @@ impl Schema {
     /// own dialect.
     pub fn compile(schema: &Json) -> Result<Self, SchemaError> {
         let draft = draft(schema)?;
-        cost::check_references(schema)?;
+        references::check_references(schema)?;
+        let patterns = patterns(schema);
+        let share = (MAX_PATTERNS_BYTES / patterns.max(1)).min(MAX_PATTERN_BYTES);
         let value = schema.to_serde();
         let validator = stacker::grow(STACK_BYTES, || {
             jsonschema::options()
                 .with_draft(draft)
                 .offline()
                 .should_validate_formats(false)
-                .with_pattern_options(PatternOptions::regex().size_limit(MAX_PATTERN_BYTES))
+                .with_pattern_options(PatternOptions::regex().size_limit(share).dfa_size_limit(share))
                 .build(&value)
                 .map_err(|error| SchemaError::Unusable(explain(&error.to_string())))
         })?;
-        Ok(Self { source: schema.clone(), validator })
+        let bytes = schema.to_string().len().saturating_mul(BYTES_PER_BYTE).saturating_add(patterns.saturating_mul(2 * share));
+        Ok(Self { source: schema.clone(), validator, bytes })
+    }
+
+    /// Whether checking a value is quickly done. What is not belongs on a thread that may wait.
+    #[must_use]
+    pub fn is_quick(&self, value: &Json) -> bool {
+        cost::bound(&self.source, value, cost::LIGHT_STEPS).is_ok()
     }
 
     /// Checks a value.
@@ -93,7 +118,7 @@ impl Schema {
     /// # Errors
     /// [`SchemaError::TooCostly`] and [`SchemaError::Mismatch`], which says where and why, cleaned and capped.
     pub fn check(&self, value: &Json) -> Result<(), SchemaError> {
-        cost::bound(&self.source, value)?;
+        cost::bound(&self.source, value, cost::MAX_STEPS)?;
         let value = value.to_serde();
         stacker::grow(STACK_BYTES, || {
             self.validator.validate(&value).map_err(|error| {
@@ -103,6 +128,23 @@ impl Schema {
             })
         })
     }
+}
+
+/// How many patterns a schema has, at most.
+fn patterns(schema: &Json) -> usize {
+    let (mut patterns, mut pending) = (0, vec![schema]);
+    while let Some(value) = pending.pop() {
+        match value {
+            Json::Object(object) => {
+                let named = object.get("patternProperties").and_then(Json::as_object).map_or(0, crate::json::Object::len);
+                patterns += named + usize::from(object.contains_key("pattern"));
+                pending.extend(object.values());
+            }
+            Json::Array(items) => pending.extend(items),
+            _ => {}
+        }
+    }
+    patterns
 }
 
 fn draft(schema: &Json) -> Result<Draft, SchemaError> {

@@ -84,17 +84,28 @@ pub(crate) fn shape_cleaned(result: &ToolResult, server: &ServerName, max_bytes:
 /// Cleans a raw result's text where it is, and changes nothing else: what post-hooks read, so that a secret cannot hide from them
 /// behind an invisible character (T18). A member whose name is not clean goes: cleaned, it would pass for one that was checked.
 #[must_use]
-pub(crate) fn clean_result(result: &ToolResult) -> (ToolResult, Flags) {
+pub(crate) fn clean_result(result: ToolResult) -> (ToolResult, Flags) {
     let mut flags = Flags::default();
+    if is_clean(result.value()) {
+        return (result, flags);
+    }
     let members = result.value().as_object().into_iter().flatten();
-    let named = members.filter(|(key, _)| clean_text(key).text == **key).map(|(key, value)| (key.clone(), value.clone()));
-    let named: Json = named.collect();
-    if named.as_object().map(Object::len) != result.value().as_object().map(Object::len) {
+    let named: Object =
+        members.filter(|(key, _)| clean_text(key).text == **key).map(|(key, value)| (key.clone(), clean_json(value, &mut flags))).collect();
+    if Some(named.len()) != result.value().as_object().map(Object::len) {
         flags.add(Flag::KeysChanged);
     }
-    let cleaned = clean_json(&named, &mut flags);
-    let result = if flags.is_empty() { result.clone() } else { result.with_value(cleaned) };
-    (result, flags)
+    (result.with_value(named.into()), flags)
+}
+
+/// Whether cleaning would change nothing.
+fn is_clean(value: &Json) -> bool {
+    match value {
+        Json::String(text) => text::is_clean(text),
+        Json::Array(items) => items.iter().all(is_clean),
+        Json::Object(object) => object.iter().all(|(key, item)| text::is_clean(key) && is_clean(item)),
+        _ => true,
+    }
 }
 
 /// An error's text and data as a model may see them. Shaping twice changes nothing more.

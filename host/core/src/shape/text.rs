@@ -15,8 +15,8 @@ pub struct Cleaned {
     pub flags: Flags,
 }
 
-/// Everything that has no look of its own: Unicode's Default_Ignorable_Code_Point, Cf and Cc.
-static UNSEEN: LazyLock<Regex> = LazyLock::new(|| constant(r"[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]"));
+/// Everything that has no look of its own: Unicode's Default_Ignorable_Code_Point, Cf and Cc, tab and newline excepted.
+static UNSEEN: LazyLock<Regex> = LazyLock::new(|| constant(r"[[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]--[\t\n]]"));
 /// What a person needs to be shown as an escape: the unseen, line and paragraph separators, and what has no agreed look.
 static UNPRINTABLE: LazyLock<Regex> = LazyLock::new(|| constant(r"[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\p{Co}\p{Cn}]"));
 static PICTOGRAPHIC: LazyLock<Regex> = LazyLock::new(|| constant(r"\p{Extended_Pictographic}"));
@@ -28,8 +28,8 @@ static TERMINAL: LazyLock<Regex> = LazyLock::new(|| {
         r"|\x1b[ -/]*[0-~]",
     ))
 });
-/// What could pass for a note of this host.
-static HOST_NOTE: LazyLock<Regex> = LazyLock::new(|| constant(r"(?i)\[[^\]\n]{0,80}\bby the MCP client"));
+/// What could pass for a note of this host, however it is spaced and broken into lines.
+static HOST_NOTE: LazyLock<Regex> = LazyLock::new(|| constant(r"(?i)\[[^\]]{0,160}\bby\s+the\s+MCP\s+client"));
 
 /// The flags of England, Scotland and Wales: the only tag sequences that Unicode recommends for interchange.
 const TAG_FLAGS: [&str; 3] = [
@@ -37,6 +37,7 @@ const TAG_FLAGS: [&str; 3] = [
     "\u{1F3F4}\u{E0067}\u{E0062}\u{E0073}\u{E0063}\u{E0074}\u{E007F}",
     "\u{1F3F4}\u{E0067}\u{E0062}\u{E0077}\u{E006C}\u{E0073}\u{E007F}",
 ];
+const BLACK_FLAG: char = '\u{1F3F4}';
 const ZERO_WIDTH_JOINER: char = '\u{200D}';
 const EMOJI_STYLE: char = '\u{FE0F}';
 const KEYCAP: char = '\u{20E3}';
@@ -47,7 +48,7 @@ const KEYCAP: char = '\u{20E3}';
 #[must_use]
 pub fn clean_text(text: &str) -> Cleaned {
     let mut flags = Flags::default();
-    if !UNSEEN.is_match(text) && !HOST_NOTE.is_match(text) {
+    if is_clean(text) {
         return Cleaned { text: text.to_owned(), flags };
     }
     let without_escapes = TERMINAL.replace_all(text, "");
@@ -64,59 +65,72 @@ pub fn clean_text(text: &str) -> Cleaned {
     Cleaned { text: marked.into_owned(), flags }
 }
 
+/// Whether cleaning would change nothing, told without a copy. A text with real emoji may be clean all the same.
+pub(super) fn is_clean(text: &str) -> bool {
+    !UNSEEN.is_match(text) && !HOST_NOTE.is_match(text)
+}
+
 fn remove_unseen(text: &str, flags: &mut Flags) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(character) = rest.chars().next() {
-        if let Some(flag) = TAG_FLAGS.iter().find(|flag| rest.starts_with(**flag)) {
-            kept.push_str(flag);
-            rest = rest.get(flag.len()..).unwrap_or_default();
+    while let Some(found) = UNSEEN.find(rest) {
+        let (seen, from) = rest.split_at(found.start());
+        kept.push_str(seen);
+        let Some(character) = from.chars().next() else { break };
+        let after = from.get(character.len_utf8()..).unwrap_or_default();
+        if let Some(tags) = tag_flag(&kept, from) {
+            kept.push_str(tags);
+            rest = from.get(tags.len()..).unwrap_or_default();
             continue;
         }
-        rest = rest.get(character.len_utf8()..).unwrap_or_default();
-        match unseen(character) {
-            Some(_) if joins_emoji(&kept, character, rest) => kept.push(character),
-            Some(_) if character == '\r' && rest.starts_with('\n') => {}
-            Some(flag) => flags.add(flag),
-            None => kept.push(character),
+        if joins_emoji(&kept, character, after) {
+            kept.push(character);
+        } else if character != '\r' || !after.starts_with('\n') {
+            flags.add(reason(character));
         }
+        rest = after;
     }
+    kept.push_str(rest);
     kept
 }
 
-/// Why a character is removed; none where it has a look, or is a tab or newline.
-fn unseen(character: char) -> Option<Flag> {
-    if matches!(character, '\t' | '\n') || !matches(&UNSEEN, character) {
-        return None;
-    }
-    Some(match character {
+/// The tags that make a flag of what was kept.
+fn tag_flag(kept: &str, rest: &str) -> Option<&'static str> {
+    let tags = |flag: &'static str| flag.strip_prefix(BLACK_FLAG).filter(|tags| rest.starts_with(tags));
+    if kept.ends_with(BLACK_FLAG) { TAG_FLAGS.into_iter().find_map(tags) } else { None }
+}
+
+/// Why a character is removed.
+fn reason(character: char) -> Flag {
+    match character {
         '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{200E}' | '\u{200F}' | '\u{061C}' => Flag::Bidi,
         '\u{200B}'..='\u{200D}' | '\u{2060}' | '\u{FEFF}' => Flag::ZeroWidth,
         '\u{E0000}'..='\u{E007F}' => Flag::TagChars,
         control if control.is_control() => Flag::Control,
         _ => Flag::Invisible,
-    })
+    }
 }
 
 /// Whether a joiner or style selector belongs to a real emoji between what was kept and what follows.
 fn joins_emoji(kept: &str, character: char, rest: &str) -> bool {
     let mut before = kept.chars().rev();
-    let last = before.next();
     let next = rest.chars().next();
-    let is_pictographic =
-        |character: Option<char>| character.is_some_and(|character| !character.is_ascii() && matches(&PICTOGRAPHIC, character));
     match character {
-        EMOJI_STYLE => is_pictographic(last) || last.is_some_and(|key| "0123456789#*".contains(key)) && next == Some(KEYCAP),
+        EMOJI_STYLE => {
+            let last = before.next();
+            is_pictographic(last) || last.is_some_and(|key| "0123456789#*".contains(key)) && next == Some(KEYCAP)
+        }
         ZERO_WIDTH_JOINER => {
             let is_modifier = |character: char| character == EMOJI_STYLE || ('\u{1F3FB}'..='\u{1F3FF}').contains(&character);
-            is_pictographic(last.into_iter().chain(before).find(|character| !is_modifier(*character))) && is_pictographic(next)
+            // A tone and a style at most: a real emoji has no more, and looking further back takes time.
+            is_pictographic(next) && is_pictographic(before.take(3).find(|character| !is_modifier(*character)))
         }
         _ => false,
     }
 }
 
-fn matches(class: &Regex, character: char) -> bool {
-    class.is_match(character.encode_utf8(&mut [0; 4]))
+fn is_pictographic(character: Option<char>) -> bool {
+    character.is_some_and(|character| !character.is_ascii() && PICTOGRAPHIC.is_match(character.encode_utf8(&mut [0; 4])))
 }
 
 /// Text for a person (T31): what cannot be seen, and newlines, are shown as escapes, never removed; a backslash is doubled, so that
@@ -155,7 +169,7 @@ mod tests {
             let Some(character) = char::from_u32(code) else { continue };
             // Behind an escape stands no letter, which would belong to it.
             let cleaned = clean_text(&format!("a{character}é"));
-            let unseen = UNSEEN.is_match(&character.to_string()) && !matches!(character, '\t' | '\n');
+            let unseen = UNSEEN.is_match(&character.to_string());
             assert_eq!(cleaned.text == "aé", unseen, "U+{code:04X}");
             assert_eq!(cleaned.flags.is_empty(), !unseen, "U+{code:04X}");
             let shown = show_text(&character.to_string());
@@ -177,6 +191,7 @@ mod tests {
             ("\u{1b}]never ended", "never ended", "terminal"),
             ("[truncated by the MCP client: x]", "(truncated by the MCP client: x]", "host_note"),
             ("[[x[removed by the MCP client]", "((x(removed by the MCP client]", "host_note"),
+            ("[removed\nby  the\u{a0}MCP\n\nclient]", "(removed\nby  the\u{a0}MCP\n\nclient]", "host_note"),
             ("[trunc\u{200b}ated by the mcp client]", "(truncated by the mcp client]", "zero_width host_note"),
         ] {
             let result = clean_text(text);
@@ -194,6 +209,7 @@ mod tests {
         }
         assert_eq!(clean_text("🏴\u{e0068}\u{e0069}\u{e007f}").text, "🏴");
         assert_eq!(clean_text("a\u{200d}b").text, "ab");
+        assert_eq!(clean_text("👩🏽🏽🏽\u{200d}🚀").text, "👩🏽🏽🏽🚀");
         assert_eq!(clean_text("😀\u{fe01}\u{fe02}\u{e0100}").text, "😀");
         assert_eq!(clean_text("😀\u{fe0f}\u{fe0f}\u{fe0f}").text, "😀\u{fe0f}");
     }

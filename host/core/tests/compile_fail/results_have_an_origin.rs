@@ -5,7 +5,7 @@ use callgate_core::model::ToolResult;
 use callgate_core::shape::{Provenance, Shaped};
 
 fn result(value: Json) -> ToolResult {
-    ToolResult { value, synthetic: false }
+    ToolResult { value: std::sync::Arc::new(value), synthetic: false }
 }
 
 fn shaped(value: Json, provenance: Provenance) -> Shaped {

@@ -7,28 +7,40 @@ use crate::digest::Digest;
 use crate::model::{Arguments, Call};
 use crate::run::Run;
 
-/// Principals and tools that are remembered; when there are more, all are forgotten.
-const MAX_REMEMBERED: usize = 10_000;
+/// Bytes of arguments that are remembered; when there are more, all are forgotten.
+const MAX_REMEMBERED_BYTES: usize = 16 << 20;
+/// What remembering costs besides, and a value's tree takes more than its text.
+const OVERHEAD: usize = 8;
 
 /// The last approved arguments by principal, server and tool, for as long as the process lives. Never those of another principal
 /// (T21); nobody in particular has none.
 #[derive(Default)]
-pub(crate) struct Earlier(Mutex<HashMap<Digest, Arguments>>);
+pub(crate) struct Earlier(Mutex<Known>);
+
+#[derive(Default)]
+struct Known {
+    arguments: HashMap<Digest, Arguments>,
+    bytes: usize,
+}
 
 impl Earlier {
     pub(super) fn remember(&self, run: &Run<'_>, call: &Call) {
         if let Some(key) = key(run, call) {
+            let bytes = OVERHEAD * (32 + call.arguments.canonical().len());
             let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if known.len() >= MAX_REMEMBERED {
-                known.clear();
+            if known.bytes + bytes > MAX_REMEMBERED_BYTES {
+                *known = Known::default();
             }
-            known.insert(key, call.arguments.clone());
+            if bytes <= MAX_REMEMBERED_BYTES {
+                known.bytes += bytes;
+                known.arguments.insert(key, call.arguments.clone());
+            }
         }
     }
 
     pub(super) fn recall(&self, run: &Run<'_>, call: &Call) -> Option<Arguments> {
         let key = key(run, call)?;
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned()
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).arguments.get(&key).cloned()
     }
 }
 

@@ -24,7 +24,7 @@ pub(crate) async fn after(run: &mut Run<'_>, attempt: Result<ToolResult, Error>)
 async fn post_hooks(run: &mut Run<'_>, call: Call, result: ToolResult) -> Result<ToolResult, Error> {
     let sent = if result.is_synthetic() { Sent::No } else { Sent::Yes };
     // With shaping on, hooks read cleaned text: a secret must not hide from them behind an invisible character (T18).
-    let (result, cleaned) = if run.options.shape == Shape::Llm { clean_result(&result) } else { (result, Flags::default()) };
+    let (result, cleaned) = if run.options.shape == Shape::Llm { clean_result(result) } else { (result, Flags::default()) };
     run.cleaned = cleaned;
     let revision = run.revision.clone();
     let needs_worker = revision.post_hooks.iter().any(|entry| entry.extension.needs_worker());
@@ -35,8 +35,8 @@ async fn post_hooks(run: &mut Run<'_>, call: Call, result: ToolResult) -> Result
     let (ran, outcome) = stretch.map_err(|failure| Error::hook_failed("post_hooks", &failure).with_sent(sent))?;
     run.ran("post_hook", ran);
     let result = outcome.map_err(|error| error.with_sent(sent))?;
-    if result.is_synthetic() || result.value() != before.value() {
-        check_replaced(run, &call, &result).map_err(|error| error.with_sent(sent))?;
+    if result.is_synthetic() || !result.is_same(&before) {
+        check_replaced(run, &call, &result).await.map_err(|error| error.with_sent(sent))?;
     }
     Ok(result)
 }
@@ -83,7 +83,7 @@ fn hold_to_powers(entry: &Entry<dyn PostHook>, result: &ToolResult, outcome: Pos
         PostOutcome::Keep => Ok(Kept::AsItIs),
         PostOutcome::Withhold(refusal) if entry.powers.withhold => Ok(Kept::Back(refusal)),
         PostOutcome::Withhold(_) => Err(Fault::Exceeded("withhold")),
-        PostOutcome::Replace(value) if without_meta(&value) == without_meta(result.value()) => Ok(Kept::AsItIs),
+        PostOutcome::Replace(value) if is_same_but_meta(&value, result.value()) => Ok(Kept::AsItIs),
         PostOutcome::Replace(value) => {
             let replacement = ToolResult::from_extension(value).map_err(bad_return)?;
             if entry.powers.replace { Ok(Kept::Replaced(result.replaced(replacement))) } else { Err(Fault::Exceeded("replace")) }
@@ -91,11 +91,12 @@ fn hold_to_powers(entry: &Entry<dyn PostHook>, result: &ToolResult, outcome: Pos
     }
 }
 
-/// A result as a hook can give it back: `_meta` is the host's to keep.
-fn without_meta(result: &Json) -> Option<Object> {
-    let mut object = result.as_object()?.clone();
-    object.shift_remove("_meta");
-    Some(object)
+/// Whether a hook gives a result back as it can: `_meta` is the host's to keep.
+fn is_same_but_meta(given_back: &Json, result: &Json) -> bool {
+    let (Some(given_back), Some(result)) = (given_back.as_object(), result.as_object()) else { return false };
+    let members = |object: &Object| object.len() - usize::from(object.contains_key("_meta"));
+    let mut kept = result.iter().filter(|(key, _)| *key != "_meta");
+    members(given_back) == members(result) && kept.all(|(key, value)| given_back.get(key) == Some(value))
 }
 
 fn withheld(plugin: &str, refusal: &Refusal) -> Error {
