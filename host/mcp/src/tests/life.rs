@@ -11,12 +11,12 @@ use super::{config, talk};
 use crate::{StdioConfig, process};
 
 /// Whether a process of that number runs; one that only waits to be collected does not.
-fn runs(pid: &str) -> bool {
+pub(super) fn runs(pid: &str) -> bool {
     let stat = std::fs::read_to_string(Path::new("/proc").join(pid).join("stat")).unwrap_or_default();
     stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().next().map(|state| state != "Z" && state != "X")).unwrap_or(false)
 }
 
-async fn ends(pid: &str) -> bool {
+pub(super) async fn ends(pid: &str) -> bool {
     let begun = Instant::now();
     while runs(pid) && begun.elapsed() < Duration::from_secs(60) {
         tokio::time::sleep(Duration::from_millis(20)).await;
