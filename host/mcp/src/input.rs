@@ -10,7 +10,7 @@ use callgate_core::upstream::{InputGate, InputKinds, InputRefusal};
 
 use crate::limits::INPUT_REQUEST;
 use crate::link::Link;
-use crate::pending::{Ask, Unattributed};
+use crate::pending::{Ask, NotAsked};
 use crate::protocol::{self, METHOD_NOT_FOUND, REFUSED};
 
 impl Link {
@@ -22,26 +22,28 @@ impl Link {
         if method == "ping" {
             return self.notify(protocol::answer(&id, &Json::object()));
         }
-        if !is_declared(self.declared, &method) {
-            return self.refuse(&id, METHOD_NOT_FOUND, "this client does not offer that");
-        }
-        if bytes > INPUT_REQUEST {
-            return self.refuse(&id, REFUSED, "the request is too large");
-        }
-        if let Err((id, why)) = self.pending.ask(Ask { id, method, params }, &self.limits) {
-            self.refuse(&id, REFUSED, why.explain());
+        let unfit = match is_declared(self.declared, &method) {
+            false => Some(NotAsked::Undeclared),
+            true => (bytes > INPUT_REQUEST).then_some(NotAsked::TooLarge),
+        };
+        if let Err((id, why)) = self.pending.ask(Ask { id, method, params }, unfit, &self.limits) {
+            let (code, message) = why.explain();
+            self.refuse(&id, code, message);
         }
     }
 }
 
-impl Unattributed {
-    fn explain(self) -> &'static str {
-        match self {
-            Unattributed::NoCall => "input may be asked for only while a tool is called",
-            Unattributed::SeveralCalls => "several calls are running, so nobody knows whose input this asks for",
-            Unattributed::AbandonedCall => "a call that was given up may still be running, so nobody knows whose input this asks for",
-            Unattributed::TooMany => "this call has asked for input too often",
-        }
+impl NotAsked {
+    fn explain(self) -> (i64, &'static str) {
+        let message = match self {
+            NotAsked::Undeclared => return (METHOD_NOT_FOUND, "this client does not offer that"),
+            NotAsked::TooLarge => "the request is too large",
+            NotAsked::NoCall => "input may be asked for only while a tool is called",
+            NotAsked::SeveralCalls => "several calls are running, so nobody knows whose input this asks for",
+            NotAsked::AbandonedCall => "a call that was given up may still be running, so nobody knows whose input this asks for",
+            NotAsked::TooMany => "this call has asked for input too often",
+        };
+        (REFUSED, message)
     }
 }
 

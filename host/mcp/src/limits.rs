@@ -46,7 +46,8 @@ pub struct WireLimits {
     pub not_json_grace: Duration,
     /// Progress notices that are passed on for one call; further ones are dropped. Default 1000.
     pub progress_notices: u32,
-    /// Requests for input that a legacy server may make in one call; further ones are refused. Default 32.
+    /// Requests that a legacy server may make in one call, besides pings; further ones are refused. All count, whether they are
+    /// answered, refused or withdrawn. Default 32.
     pub input_requests: u32,
 }
 

@@ -125,7 +125,8 @@ fn reply_id(id: &Json) -> ReplyId {
 }
 
 fn not_strict(line: &[u8], error: ParseError) -> Incoming {
-    let text = String::from_utf8_lossy(line).into_owned();
+    // What is not UTF-8 becomes a sign that no strict text holds, so that whatever it is in is refused when it is read again.
+    let text: String = line.utf8_chunks().flat_map(|chunk| [chunk.valid(), if chunk.invalid().is_empty() { "" } else { "\0" }]).collect();
     let Some(members) = salvage::members(&text) else { return Incoming::Garbled(error) };
     let named = |name: &'static str| members.iter().filter(move |(key, _)| key == name);
     if named("method").next().is_some() || named("jsonrpc").next().is_none() {
@@ -200,5 +201,13 @@ mod tests {
             Incoming::Reply { answer: Answer::NotStrict(..), .. }
         ));
         assert_eq!(read(b"\xff"), Incoming::Noise);
+    }
+
+    #[test]
+    fn what_is_not_utf_8_is_not_made_good() {
+        let line = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":[{\"name\":\"a\",\"title\":\"\xff\"},{\"name\":\"b\"}]}}";
+        let Incoming::Reply { answer: Answer::NotStrict(_, text), .. } = read(line) else { panic!("no reply") };
+        let kept = crate::salvage::listing(&text).unwrap();
+        assert_eq!(kept.to_string(), r#"{"tools":[{"name":"a"},{"name":"b"}]}"#, "its name only");
     }
 }

@@ -1,11 +1,15 @@
 //! Requests that wait for their answer, and who of them a server's other messages belong to.
 
+mod asks;
+
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use callgate_core::json::Json;
 use callgate_core::model::Progress;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
+
+pub(crate) use asks::{Ask, NotAsked};
 
 use crate::fault::Fault;
 use crate::limits::{ABANDONED, WireLimits};
@@ -26,14 +30,6 @@ pub(crate) enum Event {
     AskWithdrawn(Json),
 }
 
-/// A legacy server's request for input.
-#[derive(Debug)]
-pub(crate) struct Ask {
-    pub(crate) id: Json,
-    pub(crate) method: String,
-    pub(crate) params: Json,
-}
-
 /// What a request is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
@@ -43,15 +39,6 @@ pub(crate) enum Purpose {
     List,
     /// A tool call, with the token of its progress where that is wanted.
     Call(Option<String>),
-}
-
-/// Why a server's request for input belongs to no call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unattributed {
-    NoCall,
-    SeveralCalls,
-    AbandonedCall,
-    TooMany,
 }
 
 /// All requests of one connection.
@@ -73,7 +60,10 @@ struct Waiting {
     purpose: Purpose,
     reached: f64,
     notices: u32,
+    /// How much the server asked while this ran, whatever became of it.
     asks: u32,
+    /// What was passed on and not withdrawn since.
+    asked: Vec<Json>,
 }
 
 impl Pending {
@@ -90,7 +80,7 @@ impl Pending {
         table.last_id += 1;
         let id = table.last_id;
         let (events, receiver) = mpsc::unbounded_channel();
-        table.waiting.insert(id, Waiting { events, purpose, reached: f64::NEG_INFINITY, notices: 0, asks: 0 });
+        table.waiting.insert(id, Waiting { events, purpose, reached: f64::NEG_INFINITY, notices: 0, asks: 0, asked: Vec::new() });
         Ok((id, receiver))
     }
 
@@ -129,32 +119,6 @@ impl Pending {
             waiting.notices += 1;
         }
         more && waiting.events.send(Event::Progress(progress)).is_ok()
-    }
-
-    /// Hands a request for input to the call it must belong to: the only one that is, or may be, running on this connection. With
-    /// two, one person's question could reach another (T14). What belongs to none comes back as its id and why.
-    pub(crate) fn ask(&self, ask: Ask, limits: &WireLimits) -> Result<(), (Json, Unattributed)> {
-        let mut table = self.table();
-        let abandoned = !table.abandoned.is_empty();
-        let mut calls = table.waiting.values_mut().filter(|waiting| matches!(waiting.purpose, Purpose::Call(_)));
-        let call = match (calls.next(), calls.next()) {
-            (None, _) => return Err((ask.id, Unattributed::NoCall)),
-            (Some(_), Some(_)) => return Err((ask.id, Unattributed::SeveralCalls)),
-            (Some(_), None) if abandoned => return Err((ask.id, Unattributed::AbandonedCall)),
-            (Some(call), None) if call.asks >= limits.input_requests => return Err((ask.id, Unattributed::TooMany)),
-            (Some(call), None) => call,
-        };
-        call.asks += 1;
-        // A call whose receiver is gone is being taken out, and refuses what it was asked then.
-        let _gone = call.events.send(Event::Ask(ask));
-        Ok(())
-    }
-
-    /// Tells the call that a request for input was withdrawn.
-    pub(crate) fn withdraw_ask(&self, id: &Json) {
-        for waiting in self.table().waiting.values().filter(|waiting| waiting.asks > 0) {
-            let _gone = waiting.events.send(Event::AskWithdrawn(id.clone()));
-        }
     }
 
     /// Fails every request that waits; false where none does. The connection goes on, and calls may still be running.

@@ -4,8 +4,9 @@ use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use callgate_core::model::Error;
+use process_wrap::tokio::{ChildWrapper, CommandWrap, ProcessSession};
 use rustix::process::{Pid, Signal, kill_process_group};
-use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 
 use crate::StdioConfig;
 use crate::fault::not_connected;
@@ -15,7 +16,7 @@ const INHERITED: [&str; 2] = ["PATH", "HOME"];
 
 /// A child with its three streams.
 pub(crate) struct Process {
-    pub(crate) child: Child,
+    pub(crate) child: Box<dyn ChildWrapper>,
     pub(crate) stdin: ChildStdin,
     pub(crate) stdout: ChildStdout,
     pub(crate) stderr: ChildStderr,
@@ -30,7 +31,8 @@ pub(crate) struct Group {
     gone: AtomicBool,
 }
 
-/// Starts a server: without a shell, in a group of its own, with only the configured environment.
+/// Starts a server: without a shell, with only the configured environment, and in a session of its own, which has no terminal. In
+/// this process's session it could open `/dev/tty`, where a person is asked for approval, and read or type the answer.
 ///
 /// # Errors
 /// `not_connected` where it cannot be started.
@@ -38,25 +40,28 @@ pub(crate) fn start(config: &StdioConfig) -> Result<Process, Error> {
     let failed = |cause: String| not_connected(&config.name, cause);
     let (program, arguments) = config.command.split_first().ok_or_else(|| failed("its `command` is empty".to_owned()))?;
     let mut command = Command::new(program);
-    command.args(arguments).env_clear().process_group(0).kill_on_drop(true);
+    command.args(arguments).env_clear().kill_on_drop(true);
     command.envs(INHERITED.into_iter().filter_map(|name| Some((name, std::env::var_os(name)?)))).envs(&config.env);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     if let Some(cwd) = &config.cwd {
         command.current_dir(cwd);
     }
-    let mut child = command.spawn().map_err(|error| {
+    let started = CommandWrap::from(command).wrap(ProcessSession).spawn().map_err(|error| {
         let place = config.cwd.as_ref().map(|cwd| format!(" in `{}`", cwd.display())).unwrap_or_default();
         failed(format!("`{program}` does not start{place}: {error}; check its `command` and `cwd`"))
     })?;
-    let group = Group::of(&child);
-    match (child.stdin.take(), child.stdout.take(), child.stderr.take()) {
+    // The child alone, as Tokio has it: what belongs to the whole group is done by `Group`.
+    let mut child = started.into_inner();
+    // Whoever leads a session leads a group, too.
+    let group = Group::of(&*child);
+    match (child.stdin().take(), child.stdout().take(), child.stderr().take()) {
         (Some(stdin), Some(stdout), Some(stderr)) => Ok(Process { child, stdin, stdout, stderr, group }),
         _ => Err(failed(format!("`{program}` has no standard streams"))),
     }
 }
 
 impl Group {
-    fn of(child: &Child) -> Self {
+    fn of(child: &dyn ChildWrapper) -> Self {
         let leader = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         Self { leader, gone: AtomicBool::new(false) }
     }

@@ -117,7 +117,8 @@ impl Upstream for StdioServer {
     }
 
     async fn connect(&self) -> Result<Arc<dyn Connection>, Error> {
-        // Held while connecting: whoever else wants the server waits for the same child.
+        // Held while connecting: whoever else wants the server waits for the same child. Whoever gives up midway drops what it began
+        // and with it the child; the next in line then begins anew. Nothing is kept before a handshake is done.
         let mut state = self.state.lock().await;
         if state.shut_down {
             return Err(not_connected(&self.config.name, "it was shut down"));
@@ -126,9 +127,9 @@ impl Upstream for StdioServer {
             return Ok(Arc::clone(live) as Arc<dyn Connection>);
         }
         state.live = None;
-        let known = state.era.take();
-        let (running, hello) = self.greet(known).await?;
-        state.era = Some(hello.era);
+        let greeted = self.greet(state.era).await;
+        state.era = greeted.as_ref().ok().map(|(_, hello)| hello.era);
+        let (running, hello) = greeted?;
         let id = self.connections.fetch_add(1, Ordering::Relaxed) + 1;
         let live = Arc::new(StdioConnection { id, running, hello });
         state.live = Some(Arc::clone(&live));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use callgate_core::model::{Error, Reason};
-use tokio::process::Child;
+use process_wrap::tokio::ChildWrapper;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
@@ -74,7 +74,7 @@ impl Drop for Running {
 }
 
 struct Supervisor {
-    child: Child,
+    child: Box<dyn ChildWrapper>,
     group: Arc<Group>,
     link: Arc<Link>,
     reader: JoinHandle<Stopped>,

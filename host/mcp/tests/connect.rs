@@ -114,7 +114,7 @@ mod connect {
     #[tokio::test]
     async fn listings_are_read_strictly() {
         let (_server, connection) = connect(&["twin-keys"]).await.unwrap();
-        assert_eq!(list(&connection, None).await.unwrap().to_string(), r#"{"tools":[null,{"name":"ok"}]}"#);
+        assert_eq!(list(&connection, None).await.unwrap().to_string(), r#"{"tools":[{"name":"a"},{"name":"b"},{"name":"ok"}]}"#);
         let (_server, connection) = connect(&["repeats"]).await.unwrap();
         for cursor in [None, Some("again")] {
             assert_eq!(list(&connection, cursor).await.unwrap().get("nextCursor").unwrap().as_str(), Some("again"));

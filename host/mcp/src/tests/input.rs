@@ -2,9 +2,14 @@
 
 use std::time::{Duration, Instant};
 
+use callgate_core::json::Json;
+use callgate_core::model::Era;
 use callgate_core::upstream::InputKinds;
 
 use super::{config, talk};
+use crate::WireLimits;
+use crate::link::Link;
+use crate::pending::{Event, Purpose};
 
 #[tokio::test]
 async fn the_only_call_is_asked() {
@@ -86,5 +91,39 @@ async fn a_modern_server_makes_no_requests() {
     let talk = talk(config).await;
     for method in ["elicitation/create", "roots/list", "ping"] {
         assert!(talk.call(&format!("ask:{method}")).await.unwrap().contains("-32601"), "{method}");
+    }
+}
+
+#[test]
+fn each_request_counts_once_whatever_becomes_of_it() {
+    let declared = InputKinds { form: true, ..InputKinds::default() };
+    let limits = WireLimits { input_requests: 4, ..WireLimits::default() };
+    let (link, mut written) = Link::new("s".parse().unwrap(), declared, limits);
+    link.established(Era::Legacy);
+    let (_id, mut events) = link.pending.enter(Purpose::Call(None)).unwrap();
+    let ask = |id: u64, method: &str, bytes| link.requested(Json::from(id), method.to_owned(), Json::Null, bytes);
+    let withdraw = |id: u64| {
+        link.receive(format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#).as_bytes());
+    };
+    ask(1, "elicitation/create", 1);
+    (0..100).for_each(|_| withdraw(1));
+    withdraw(9);
+    ask(2, "elicitation/create", 1);
+    ask(3, "sampling/createMessage", 1);
+    ask(4, "elicitation/create", 1 << 20);
+    ask(5, "elicitation/create", 1);
+    let told: Vec<String> = std::iter::from_fn(|| events.try_recv().ok())
+        .map(|event| match event {
+            Event::Ask(ask) => format!("ask {}", ask.id),
+            Event::AskWithdrawn(id) => format!("withdrawn {id}"),
+            other => format!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(told, ["ask 1", "withdrawn 1", "ask 2"], "a withdrawal is told once, and of what was asked");
+    let refused: Vec<String> = std::iter::from_fn(|| written.try_recv().ok()).map(|message| message.line).collect();
+    let expected = [(3, "does not offer"), (4, "too large"), (5, "too often")];
+    assert_eq!(refused.len(), expected.len(), "{refused:?}");
+    for (line, (id, why)) in refused.iter().zip(expected) {
+        assert!(line.contains(&format!(r#""id":{id},"#)) && line.contains(why), "{line}");
     }
 }

@@ -11,12 +11,12 @@ use super::{config, talk};
 use crate::{StdioConfig, process};
 
 /// Whether a process of that number runs; one that only waits to be collected does not.
-fn runs(pid: &str) -> bool {
+pub(super) fn runs(pid: &str) -> bool {
     let stat = std::fs::read_to_string(Path::new("/proc").join(pid).join("stat")).unwrap_or_default();
     stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().next().map(|state| state != "Z" && state != "X")).unwrap_or(false)
 }
 
-async fn ends(pid: &str) -> bool {
+pub(super) async fn ends(pid: &str) -> bool {
     let begun = Instant::now();
     while runs(pid) && begun.elapsed() < Duration::from_secs(60) {
         tokio::time::sleep(Duration::from_millis(20)).await;
@@ -116,4 +116,18 @@ async fn the_environment_is_what_is_configured() {
     seen.sort_unstable();
     let path = format!("PATH={}", std::env::var("PATH").unwrap());
     assert_eq!(seen, ["GIVEN=1", "HOME=/elsewhere", path.as_str()]);
+}
+
+#[tokio::test]
+async fn a_child_has_a_session_of_its_own_and_no_terminal() {
+    let script = "read -r stat </proc/self/stat; echo $stat; if (: </dev/tty) 2>/dev/null; then echo opened; else echo refused; fi";
+    let config = StdioConfig::new("session".parse().unwrap(), ["/bin/sh", "-c", script]);
+    let mut seen = String::new();
+    process::start(&config).unwrap().stdout.read_to_string(&mut seen).await.unwrap();
+    let (stat, terminal) = seen.trim().split_once('\n').unwrap();
+    let (pid, rest) = (stat.split(' ').next().unwrap(), stat.rsplit(')').next().unwrap());
+    // After the name: state, parent, group, session, terminal (proc_pid_stat(5)).
+    let fields: Vec<&str> = rest.split_whitespace().collect();
+    assert_eq!(fields[2..5], [pid, pid, "0"], "{stat}");
+    assert_eq!(terminal, "refused");
 }

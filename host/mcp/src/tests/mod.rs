@@ -1,6 +1,7 @@
 //! Whole conversations with the scripted server. What a call does is tried here, below the pipeline: only that can make a `Round`.
 
 mod calls;
+mod given_up;
 mod input;
 mod life;
 
