@@ -8,6 +8,7 @@ mod connection;
 mod counts;
 mod exchange;
 mod fault;
+mod greet;
 mod handshake;
 mod input;
 mod limits;

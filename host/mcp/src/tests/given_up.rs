@@ -1,7 +1,8 @@
-//! Connecting, given up midway: nothing of it is left, and nobody else is hurt.
+//! Connecting, given up midway: it goes on for whoever comes next, and ends with the server.
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use callgate_core::model::Era;
@@ -9,8 +10,10 @@ use callgate_core::upstream::{Connection, Upstream};
 use tokio::task::JoinHandle;
 
 use super::config;
-use super::life::{ends, runs};
+use super::life::ends;
 use crate::StdioServer;
+
+static NEXT: AtomicUsize = AtomicUsize::new(0);
 
 /// A server whose children write down their numbers, and say nothing as long as a file is missing.
 struct Scene {
@@ -22,7 +25,8 @@ type Connecting = JoinHandle<Result<Arc<dyn Connection>, callgate_core::model::E
 
 impl Scene {
     fn new() -> Self {
-        let folder = std::env::temp_dir().join(format!("callgate-mcp-given-up-{}", std::process::id()));
+        let folder =
+            std::env::temp_dir().join(format!("callgate-mcp-given-up-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
         std::fs::create_dir_all(&folder).unwrap();
         let mut config = config(&[&format!("waits-for={}", folder.join("go").display())]);
         config.env.insert("PIDS".to_owned(), folder.join("pids").display().to_string());
@@ -68,32 +72,35 @@ async fn give_up(connecting: Connecting) {
     assert!(connecting.await.is_err_and(|ended| ended.is_cancelled()));
 }
 
+/// A server that takes longer to start than any call may take must come up all the same.
 #[tokio::test]
-async fn a_connect_that_is_given_up_leaves_nothing_and_hurts_nobody() {
+async fn a_start_that_a_caller_gave_up_goes_on_for_the_next() {
     let scene = Scene::new();
     let first = scene.connect();
-    let silent = scene.child(0).await;
+    scene.child(0).await;
+    give_up(first).await;
     let next = scene.connect();
     tokio::time::sleep(Duration::from_millis(100)).await;
-    assert_eq!(scene.children().len(), 1, "who comes later waits");
-    give_up(first).await;
-    assert!(ends(&silent).await);
-    scene.child(1).await;
+    assert_eq!(scene.children().len(), 1, "the same child");
     scene.let_speak(true);
     let connection = next.await.unwrap().unwrap();
     assert_eq!((connection.id(), connection.era(), connection.is_open()), (1, Era::Legacy, true));
-    let (live, probed) = (scene.child(2).await, scene.child(1).await);
-    assert!(runs(&live) && ends(&probed).await);
+    assert_eq!((scene.children().len(), scene.server.connections()), (2, 1), "a probe, and the one that lives");
+}
 
-    // And in the other handshake, with a server whose era is known.
-    scene.server.live().await.unwrap().running.end().await;
-    scene.let_speak(false);
-    let again = scene.connect();
-    let silent = scene.child(3).await;
-    give_up(again).await;
-    assert!(ends(&silent).await && scene.server.live().await.is_none());
-    scene.let_speak(true);
-    let connection = scene.server.connect().await.unwrap();
-    assert_eq!((connection.id(), connection.is_open(), scene.server.connections()), (2, true, 2));
-    assert_eq!(scene.children().len(), 5, "its era is still known, so it was not asked for it again");
+#[tokio::test]
+async fn a_start_that_nobody_waits_for_ends_with_the_server() {
+    for by_shutdown in [true, false] {
+        let scene = Scene::new();
+        let connecting = scene.connect();
+        let silent = scene.child(0).await;
+        if by_shutdown {
+            scene.server.shutdown().await;
+            assert!(connecting.await.unwrap().is_err_and(|error| error.message.contains("shut down")));
+        } else {
+            give_up(connecting).await;
+            drop(scene);
+        }
+        assert!(ends(&silent).await, "{by_shutdown}");
+    }
 }
