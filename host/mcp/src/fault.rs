@@ -46,6 +46,7 @@ pub(crate) fn not_strict(server: &ServerName, error: &ParseError) -> Error {
         ParseErrorKind::DuplicateKey => Reason::DuplicateKey,
         ParseErrorKind::LoneSurrogate => Reason::LoneSurrogate,
         ParseErrorKind::Depth => Reason::TooDeep,
+        ParseErrorKind::Size => Reason::TooLarge,
         _ => Reason::NotJson,
     };
     let message = format!("`{server}` answered with what is not strict JSON: {error}");

@@ -128,6 +128,7 @@ impl From<ArgumentsError> for Error {
                 ParseErrorKind::DuplicateKey => Reason::DuplicateKey,
                 ParseErrorKind::LoneSurrogate => Reason::LoneSurrogate,
                 ParseErrorKind::Depth => Reason::TooDeep,
+                ParseErrorKind::Size => Reason::TooLarge,
                 _ => Reason::NotJson,
             },
             ArgumentsError::NotAnObject(_) => Reason::NotAnObject,

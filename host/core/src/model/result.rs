@@ -167,6 +167,7 @@ impl From<ResultDefect> for Error {
                 ParseErrorKind::DuplicateKey => Reason::DuplicateKey,
                 ParseErrorKind::LoneSurrogate => Reason::LoneSurrogate,
                 ParseErrorKind::Depth => Reason::TooDeep,
+                ParseErrorKind::Size => Reason::TooLarge,
                 _ => Reason::NotJson,
             },
             ResultDefect::NotAnObject(_) => Reason::NotAnObject,
