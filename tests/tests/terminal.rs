@@ -5,6 +5,7 @@
 use std::process::Command;
 
 use callgate_e2e::{Folder, callgate, plugin, project};
+use serde_json::{Value, json};
 
 const QUESTION: &str = "[d]eny";
 const WRITE: [&str; 5] = ["call", "s", "write_note", r#"{"path":"a","text":"b"}"#, "--principal"];
@@ -22,9 +23,13 @@ fn asking() -> Folder {
 
 /// Runs the command on a terminal, answering in this order; gives the exit code and what the terminal showed.
 fn drive(folder: &Folder, answers: &[(&str, &str)], arguments: &[&str]) -> (i32, String) {
-    let script = serde_json::to_string(answers).unwrap();
+    act(folder, &json!(answers), arguments)
+}
+
+/// Runs the command on a terminal, with a script of `tests/terminal/drive.py`.
+fn act(folder: &Folder, script: &Value, arguments: &[&str]) -> (i32, String) {
     let mut driver = Command::new("python3");
-    driver.arg(project().join("tests/terminal/drive.py")).arg(script);
+    driver.arg(project().join("tests/terminal/drive.py")).arg(script.to_string());
     let command = folder.command(arguments);
     driver.arg(command.get_program()).args(command.get_args());
     driver.envs(command.get_envs().filter_map(|(key, value)| Some((key, value?))));
@@ -99,4 +104,61 @@ fn what_cannot_be_seen_is_shown_as_an_escape() {
     assert_eq!(code, 4, "{shown}");
     assert!(shown.contains("a\\u{202e}b\\u001b[2J") && shown.contains("c\\nd"), "{shown}");
     assert!(!shown.contains('\u{202e}') && !shown.contains('\u{1b}'), "{shown}");
+}
+
+/// The lines of a page, each of which must begin with the host's own words and fit.
+fn page(shown: &str, columns: usize) -> Vec<&str> {
+    let page = shown.split("waits for your approval.").last().unwrap().split("\n  [d]eny").next().unwrap();
+    let lines: Vec<&str> = page.lines().filter(|line| !line.trim().is_empty()).collect();
+    let labels = ["server", "tool", "principal", "why", "tainted by", "arguments", "digest", "expires in", "plugin says"];
+    for line in &lines {
+        let label = line.get(2..14).unwrap_or_default().trim_end();
+        assert!(line.starts_with("  ") && labels.contains(&label) && line.len() < columns, "{line:?} in {shown}");
+    }
+    lines
+}
+
+#[test]
+fn long_values_forge_no_lines() {
+    let folder = asking();
+    let forged = format!("{}  server        trusted{}  [d]eny (default)", " ".repeat(70), "\u{3000}".repeat(80));
+    let arguments = json!({ "path": forged, "text": "語".repeat(200) }).to_string();
+    for columns in [40, 80, 133] {
+        let script = json!([["", { "columns": columns }], ["allow [a]lways", "d"]]);
+        let call = ["call", "s", "write_note", &arguments, "--principal", &forged, "--taint", &forged];
+        let (code, shown) = act(&folder, &script, &call);
+        assert_eq!(code, 4, "{shown}");
+        let lines = page(&shown, columns);
+        assert_eq!(lines.iter().filter(|line| line.starts_with("  server  ")).count(), 2, "{shown}");
+        let arguments = lines.iter().filter(|line| line.starts_with("  arguments"));
+        let text: String = arguments.map(|line| line.chars().skip(18).collect::<String>()).collect();
+        assert!(text.starts_with("{\"path\":\"(␠×72)server(␠×8)trusted\\u{3000}"), "{text}");
+    }
+}
+
+#[test]
+fn what_is_decided_on_is_in_view_with_the_question() {
+    let folder = asking();
+    let arguments = json!({ "path": "a", "text": "b".repeat(5_000) }).to_string();
+    let (_, shown) = drive(&folder, &[(QUESTION, "d")], &["call", "s", "write_note", &arguments]);
+    let last: Vec<&str> = page(&shown, 80).into_iter().rev().take(4).collect();
+    let labels: Vec<&str> = last.iter().rev().map(|line| line.get(2..14).unwrap().trim_end()).collect();
+    assert_eq!(labels, ["server", "tool", "digest", "digest"], "{shown}");
+}
+
+#[test]
+fn a_yes_counts_at_the_width_it_was_asked_at() {
+    let folder = asking();
+    let script = json!([[QUESTION, [{ "columns": 50 }, "o"]], [QUESTION, "d"]]);
+    let (code, shown) = act(&folder, &script, &write("ann"));
+    assert!(code == 4 && shown.contains("another width"), "{shown}");
+    page(&shown, 50);
+    let script = json!([[QUESTION, [{ "columns": 50 }, "o"]], [QUESTION, "o"]]);
+    assert_eq!(act(&folder, &script, &write("ann")).0, 0);
+}
+
+#[test]
+fn a_terminal_too_narrow_to_show_a_call_approves_none() {
+    let (code, shown) = act(&asking(), &json!([["", { "columns": 20 }]]), &write("ann"));
+    assert!(code == 4 && shown.contains("40 columns or more") && shown.contains("too narrow"), "{shown}");
 }
