@@ -162,3 +162,30 @@ fn a_terminal_too_narrow_to_show_a_call_approves_none() {
     let (code, shown) = act(&asking(), &json!([["", { "columns": 20 }]]), &write("ann"));
     assert!(code == 4 && shown.contains("40 columns or more") && shown.contains("too narrow"), "{shown}");
 }
+
+#[test]
+fn what_was_typed_before_the_question_is_no_answer() {
+    let folder = asking();
+    let (code, shown) = act(&folder, &json!([["", ["o", "o", "a", "yes"]], [QUESTION, "d"]]), &write("ann"));
+    assert!(code == 4 && shown.contains("a person said no"), "{shown}");
+    // Nor is a confirmation that was typed with the answer.
+    let (code, shown) = act(&folder, &json!([[QUESTION, { "keys": "a\nyes\n" }], ["Type yes", "no"], [QUESTION, "d"]]), &write("ann"));
+    assert!(code == 4 && shown.contains("a person said no"), "{shown}");
+    // Nor an answer that was typed with one that was none.
+    let (code, _) = act(&folder, &json!([[QUESTION, { "keys": "what?\no\n" }], [QUESTION, "d"]]), &write("ann"));
+    assert_eq!(code, 4);
+}
+
+#[test]
+fn no_answer_is_a_no() {
+    let folder = asking();
+    for keys in ["\u{4}", "o\u{4}\u{4}"] {
+        let (code, shown) = act(&folder, &json!([[QUESTION, { "keys": keys }]]), &write("ann"));
+        assert!(code == 4 && shown.contains("ask_failed"), "{keys:?}: {shown}");
+    }
+    let (code, shown) = act(&folder, &json!([[QUESTION, { "keys": "\u{3}" }]]), &write("ann"));
+    assert!(code == 130 && shown.contains("SIGINT"), "{shown}");
+    let long = format!("o{}x", " ".repeat(200));
+    let (code, _) = act(&folder, &json!([[QUESTION, long], [QUESTION, "d"]]), &write("ann"));
+    assert_eq!(code, 4, "too long to be an answer, and asked again");
+}
