@@ -12,12 +12,18 @@ const WRITE: [&str; 5] = ["call", "s", "write_note", r#"{"path":"a","text":"b"}"
 
 /// A notebook whose writes are asked about.
 fn asking() -> Folder {
+    asking_with("")
+}
+
+/// The same, with something more in its configuration.
+fn asking_with(more: &str) -> Folder {
     let folder = Folder::new();
     let rest = format!(
-        "[plugin.person]\npath = '{}'\n[pipeline]\napprover = {{ plugin = 'person', may = ['always'] }}\n[policy]\nallow = [{{ name = 'read', tool = 'read_*' }}]\n",
+        "[plugin.person]\npath = '{}'\n[pipeline]\napprover = {{ plugin = 'person', may = ['always'] }}\n[policy]\nallow = [{{ name = 'read', tool = 'read_*' }}]\n{more}",
         plugin("ask-person")
     );
-    folder.configure(&[&callgate().display().to_string(), "demo-server"], &rest);
+    let changed = folder.path("changed").display().to_string();
+    folder.configure(&[&callgate().display().to_string(), "demo-server", "--changed-while", &changed], &rest);
     folder
 }
 
@@ -188,4 +194,33 @@ fn no_answer_is_a_no() {
     let long = format!("o{}x", " ".repeat(200));
     let (code, _) = act(&folder, &json!([[QUESTION, long], [QUESTION, "d"]]), &write("ann"));
     assert_eq!(code, 4, "too long to be an answer, and asked again");
+}
+
+#[test]
+fn a_definition_is_approved_by_who_has_seen_it() {
+    let none = "0".repeat(64);
+    let new = asking_with(&format!("[pins]\napproved = {{ read_note = '{none}' }}\n"));
+    let changed = asking_with(&format!("[pins]\napproved = {{ write_note = '{none}' }}\n"));
+    for (folder, why) in [(new, "tool_new"), (changed, "tool_changed")] {
+        let (code, shown) = drive(&folder, &[(QUESTION, "o")], &write("ann"));
+        assert_eq!(code, 0, "{shown}");
+        for text in [why, r#"  definition    | "description": "Writes a note.""#, r#"  definition    | "inputSchema": {"type":"object","#] {
+            assert!(shown.contains(text), "`{text}` in {shown}");
+        }
+    }
+    let folder = asking();
+    assert_eq!(folder.call("read_note", r#"{"path":"a"}"#, &[]).0, 0);
+    folder.write("changed", "");
+    let (code, shown) = drive(&folder, &[(QUESTION, "o")], &write("ann"));
+    assert!(code == 0 && shown.contains("  tool changed    [{\"op\":\"replace\"") && !shown.contains("  definition"), "{shown}");
+}
+
+#[test]
+fn what_is_too_long_to_show_is_approved_by_nobody() {
+    let folder = asking();
+    let arguments = json!({ "path": "a", "text": "b".repeat(20_000) }).to_string();
+    let (code, shown) = act(&folder, &json!([["", "o"]]), &["call", "s", "write_note", &arguments]);
+    assert!(code == 4 && shown.contains("approved here: arguments.") && shown.contains("… cut: "), "{shown}");
+    let (code, shown) = act(&folder, &json!([["", "o"]]), &write(&"p".repeat(20_000)));
+    assert!(code == 4 && shown.contains("approved here: principal."), "{shown}");
 }

@@ -50,10 +50,11 @@ fn ask_at(tty: &mut Tty, columns: usize, request: &PromptRequest, grant_ttl: Dur
         return Ok(Some(Verdict::Deny(Refusal::new("terminal_too_narrow", "the terminal is too narrow to show the call"))));
     }
     let page = Page::of(request, columns);
-    tty.show(&page.text)?;
-    if !page.whole {
-        tty.show("  The arguments are too long to be shown, so they cannot be approved here.\n\n")?;
-        return Ok(Some(Verdict::Deny(Refusal::new("too_long_to_show", "the arguments are too long to be shown to a person"))));
+    tty.show(page.text())?;
+    if !page.cut().is_empty() {
+        let what = page.cut().join(", ");
+        tty.show(&format!("  Too long to be shown, so this call cannot be approved here: {what}.\n\n"))?;
+        return Ok(Some(Verdict::Deny(Refusal::new("too_long_to_show", &format!("too long to be shown to a person: {what}")))));
     }
     let yes = loop {
         match tty.answer("  [d]eny (default), [s]top the agent, allow [o]nce, allow [a]lways: ")?.as_str() {
@@ -62,7 +63,7 @@ fn ask_at(tty: &mut Tty, columns: usize, request: &PromptRequest, grant_ttl: Dur
             "o" | "once" => break Verdict::AllowOnce,
             "a" | "always" => {
                 // Said twice, the second time with all that it means in view.
-                tty.show(&page::standing(request, grant_ttl, columns))?;
+                tty.show(Page::standing(request, grant_ttl, columns).text())?;
                 if tty.answer("  Type yes to confirm: ")? == "yes" {
                     break Verdict::AllowAlways(GrantTerms::default());
                 }

@@ -30,7 +30,7 @@ impl Rows {
         self.text.push('\n');
     }
 
-    /// A row of at most so many characters; what is cut, a line of the host's own says. Whether all of it is shown.
+    /// A row of at most so many characters; where it is cut, a line of the host's own says so. Whether all of it is shown.
     pub(super) fn row(&mut self, label: &str, text: &str, max_chars: usize) -> bool {
         let shown = text.split('\n').map(without_blanks).collect::<Vec<_>>().join("\n");
         let kept: String = shown.chars().take(max_chars).collect();
@@ -53,8 +53,8 @@ impl Rows {
         let _infallible = writeln!(self.text, "  {label:<LABEL$}  {mark} {text}");
     }
 
-    pub(super) fn into_text(self) -> String {
-        self.text
+    pub(super) fn text(&self) -> &str {
+        &self.text
     }
 }
 
@@ -101,7 +101,7 @@ mod tests {
     fn row(columns: usize, text: &str) -> String {
         let mut rows = Rows::new(columns);
         assert!(rows.row("tool", text, usize::MAX));
-        rows.into_text()
+        rows.text().to_owned()
     }
 
     #[test]
@@ -142,6 +142,6 @@ mod tests {
     fn a_cut_is_said_where_the_text_cannot() {
         let mut rows = Rows::new(80);
         assert!(!rows.row("tool", "… cut: 0 more characters", 5));
-        assert_eq!(rows.into_text(), "  tool            … cut\n  tool          … cut: 19 more characters\n");
+        assert_eq!(rows.text(), "  tool            … cut\n  tool          … cut: 19 more characters\n");
     }
 }
