@@ -114,11 +114,12 @@ fn what_cannot_be_seen_is_shown_as_an_escape() {
 
 /// The lines of a page, each of which must begin with the host's own words and fit.
 fn page(shown: &str, columns: usize) -> Vec<&str> {
-    let page = shown.split("waits for your approval.").last().unwrap().split("\n  [d]eny").next().unwrap();
-    let lines: Vec<&str> = page.lines().filter(|line| !line.trim().is_empty()).collect();
-    let labels = ["server", "tool", "principal", "why", "tainted by", "arguments", "digest", "expires in", "plugin says"];
+    let page = shown.split("waits for your approval.").last().unwrap().split("\r\n  [d]eny").next().unwrap();
+    let heading = |line: &str| line.is_empty() || line == "  The approver plugin says:";
+    let lines: Vec<&str> = page.lines().filter(|line| !heading(line)).collect();
+    let labels = ["server", "tool", "principal", "why", "tainted by", "arguments", "digest", "expires in", "its words"];
     for line in &lines {
-        let label = line.get(2..14).unwrap_or_default().trim_end();
+        let label = line.get(2..12).unwrap_or_default().trim_end();
         assert!(line.starts_with("  ") && labels.contains(&label) && line.len() < columns, "{line:?} in {shown}");
     }
     lines
@@ -137,7 +138,7 @@ fn long_values_forge_no_lines() {
         let lines = page(&shown, columns);
         assert_eq!(lines.iter().filter(|line| line.starts_with("  server  ")).count(), 2, "{shown}");
         let arguments = lines.iter().filter(|line| line.starts_with("  arguments"));
-        let text: String = arguments.map(|line| line.chars().skip(18).collect::<String>()).collect();
+        let text: String = arguments.map(|line| line.chars().skip(15).collect::<String>()).collect();
         assert!(text.starts_with("{\"path\":\"(␠×72)server(␠×8)trusted\\u{3000}"), "{text}");
     }
 }
@@ -147,9 +148,9 @@ fn what_is_decided_on_is_in_view_with_the_question() {
     let folder = asking();
     let arguments = json!({ "path": "a", "text": "b".repeat(5_000) }).to_string();
     let (_, shown) = drive(&folder, &[(QUESTION, "d")], &["call", "s", "write_note", &arguments]);
-    let last: Vec<&str> = page(&shown, 80).into_iter().rev().take(4).collect();
-    let labels: Vec<&str> = last.iter().rev().map(|line| line.get(2..14).unwrap().trim_end()).collect();
-    assert_eq!(labels, ["server", "tool", "digest", "digest"], "{shown}");
+    let last: Vec<&str> = page(&shown, 80).into_iter().rev().take(3).collect();
+    let labels: Vec<&str> = last.iter().rev().map(|line| line.get(2..12).unwrap().trim_end()).collect();
+    assert_eq!(labels, ["server", "tool", "digest"], "{shown}");
 }
 
 #[test]
@@ -204,7 +205,7 @@ fn a_definition_is_approved_by_who_has_seen_it() {
     for (folder, why) in [(new, "tool_new"), (changed, "tool_changed")] {
         let (code, shown) = drive(&folder, &[(QUESTION, "o")], &write("ann"));
         assert_eq!(code, 0, "{shown}");
-        for text in [why, r#"  definition    | "description": "Writes a note.""#, r#"  definition    | "inputSchema": {"type":"object","#] {
+        for text in [why, r#"  definition | "description": "Writes a note.""#, r#"  definition | "inputSchema": {"type":"object","#] {
             assert!(shown.contains(text), "`{text}` in {shown}");
         }
     }
@@ -212,7 +213,7 @@ fn a_definition_is_approved_by_who_has_seen_it() {
     assert_eq!(folder.call("read_note", r#"{"path":"a"}"#, &[]).0, 0);
     folder.write("changed", "");
     let (code, shown) = drive(&folder, &[(QUESTION, "o")], &write("ann"));
-    assert!(code == 0 && shown.contains("  tool changed    [{\"op\":\"replace\"") && !shown.contains("  definition"), "{shown}");
+    assert!(code == 0 && shown.contains("  redefined    [{\"op\":\"replace\"") && !shown.contains("  definition"), "{shown}");
 }
 
 #[test]

@@ -42,10 +42,10 @@ impl Page {
         }
         if let Some(earlier) = &question.earlier_arguments {
             let changes: Json = patch(&diff(earlier.value(), call.arguments.value()));
-            page.fact("args changed", &show_json(&changes.to_string()));
+            page.fact("changed", &show_json(&changes.to_string()));
         }
         match &question.definition_changes {
-            Some(changes) => page.fact("tool changed", &show_json(&changes.to_string())),
+            Some(changes) => page.fact("redefined", &show_json(&changes.to_string())),
             // A yes is one to the definition, too, and there is none to compare it with.
             None if matches!(question.reason, Reason::ToolNew | Reason::ToolChanged) => {
                 page.fact("definition", &members(call.tool.definition()));
@@ -53,9 +53,12 @@ impl Page {
             None => {}
         }
         page.fact("expires in", &format!("{} s", seconds_until(question.expires_ms)));
+        if !headline.is_empty() || !details.is_empty() {
+            page.rows.say("\n  The approver plugin says:\n");
+        }
         for words in [headline, details].into_iter().filter(|words| !words.is_empty()) {
             // Its lines are lines here, too, and each is marked as its own words.
-            page.words("plugin says", &words.lines().map(show_text).collect::<Vec<_>>().join("\n"));
+            page.words("its words", &words.lines().map(show_text).collect::<Vec<_>>().join("\n"));
         }
         // Once more, where it is in view when the answer is typed.
         page.rows.say("");
@@ -189,13 +192,13 @@ mod tests {
         for (request, expected) in [
             (asking(|question| question.meta = object(&long)), "meta"),
             (asking(|question| question.rule = Some(long.clone())), "why"),
-            (asking(|question| question.definition_changes = Some(object(&long))), "tool changed"),
+            (asking(|question| question.definition_changes = Some(object(&long))), "redefined"),
         ] {
             assert_eq!(cut(&request), [expected]);
         }
         let mut long_arguments = asking(|question| question.earlier_arguments = Some(Arguments::parse("{}").unwrap()));
         long_arguments.call.arguments = Arguments::parse(&object(&long).to_string()).unwrap();
-        assert_eq!(cut(&long_arguments), ["arguments", "args changed"]);
+        assert_eq!(cut(&long_arguments), ["arguments", "changed"]);
         let mut many = request(Reason::AskRule);
         let mut context = Context::clone(&many.call.context);
         (context.principal, context.taint) = (Some(Principal::new("cli", &long)), [long.clone()].into());
@@ -208,15 +211,15 @@ mod tests {
         let mut request = asking(|question| question.hook_messages = vec![("h".to_owned(), "m".repeat(MAX_WORDS_CHARS))]);
         request.details = "d".repeat(MAX_WORDS_CHARS + 7);
         let page = Page::of(&request, 80);
-        assert!(page.cut().is_empty() && page.text().contains("  hook says     … cut: 5 more characters\n"), "{}", page.text());
-        assert!(page.text().contains("  plugin says   … cut: 7 more characters\n"), "{}", page.text());
+        assert!(page.cut().is_empty() && page.text().contains("  hook says  … cut: 5 more characters\n"), "{}", page.text());
+        assert!(page.text().contains("  its words  … cut: 7 more characters\n"), "{}", page.text());
     }
 
     #[test]
     fn a_definition_that_nobody_approved_is_shown() {
         for reason in [Reason::ToolNew, Reason::ToolChanged] {
             let page = Page::of(&request(reason), 80);
-            let shown = "  definition      \"name\": \"t\"\n  definition    | \"description\": \"Writes\\n(␠×2)server(␠×2)x\"\n  definition    | \"inputSchema\": {\"type\":\"object\"}\n";
+            let shown = "  definition   \"name\": \"t\"\n  definition | \"description\": \"Writes\\n(␠×2)server(␠×2)x\"\n  definition | \"inputSchema\": {\"type\":\"object\"}\n";
             assert!(page.text().contains(shown), "{}", page.text());
         }
         assert!(!Page::of(&request(Reason::AskRule), 80).text().contains("definition"));
@@ -225,13 +228,13 @@ mod tests {
             question.definition_changes = Some(Json::parse(r#"[{"op":"remove","path":"/title"}]"#).unwrap());
         });
         let text = Page::of(&changed, 80).text().to_owned();
-        assert!(text.contains(r#"  tool changed    [{"op":"remove","path":"/title"}]"#) && !text.contains("  definition"), "{text}");
+        assert!(text.contains(r#"  redefined    [{"op":"remove","path":"/title"}]"#) && !text.contains("  definition"), "{text}");
     }
 
     #[test]
     fn an_approvers_lines_are_its_own() {
         let page = Page::of(&request(Reason::AskRule), 80);
-        let shown = "  plugin says     Well?\n  plugin says     one\n  plugin says   | two\\u{1b}[2J\n";
+        let shown = "  its words    Well?\n  its words    one\n  its words  | two\\u{1b}[2J\n";
         assert!(page.text().contains(shown), "{}", page.text());
     }
 }

@@ -3,9 +3,9 @@
 
 use std::fmt::Write;
 
-/// Columns of a label, and of what stands before a row's text: a margin, the label, and a mark between them.
-const LABEL: usize = 12;
-const GUTTER: usize = 2 + LABEL + 2 + 2;
+/// Columns of a label, and of what stands before a row's text: a margin, the label and a mark. A digest fits beside it.
+const LABEL: usize = 10;
+const GUTTER: usize = 2 + LABEL + 3;
 /// Columns below which rows cannot be read.
 pub(super) const MIN_COLUMNS: usize = 40;
 /// Characters without ink that Unicode does not call white space.
@@ -50,7 +50,7 @@ impl Rows {
 
     fn line(&mut self, label: &str, mark: char, text: &str) {
         // Writing into a string cannot fail.
-        let _infallible = writeln!(self.text, "  {label:<LABEL$}  {mark} {text}");
+        let _infallible = writeln!(self.text, "  {label:<LABEL$} {mark} {text}");
     }
 
     pub(super) fn text(&self) -> &str {
@@ -111,7 +111,7 @@ mod tests {
         {
             for columns in [0, 1, MIN_COLUMNS, 80, 1_000] {
                 for line in row(columns, text).lines() {
-                    assert!(line.starts_with("  tool            ") || line.starts_with("  tool          | "), "{line:?}");
+                    assert!(line.starts_with("  tool         ") || line.starts_with("  tool       | "), "{line:?}");
                     assert!(line.len() < columns.max(MIN_COLUMNS), "{line:?} in {columns} columns");
                 }
             }
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn breaking_loses_nothing() {
         let text: String = ('!'..'\u{800}').filter(|character| without_blanks(&character.to_string()).chars().count() == 1).collect();
-        let shown: String = row(50, &text).lines().map(|line| line.chars().skip(18).collect::<String>()).collect();
+        let shown: String = row(50, &text).lines().map(|line| line.chars().skip(super::GUTTER).collect::<String>()).collect();
         assert_eq!(shown, text);
     }
 
@@ -142,6 +142,6 @@ mod tests {
     fn a_cut_is_said_where_the_text_cannot() {
         let mut rows = Rows::new(80);
         assert!(!rows.row("tool", "… cut: 0 more characters", 5));
-        assert_eq!(rows.text(), "  tool            … cut\n  tool          … cut: 19 more characters\n");
+        assert_eq!(rows.text(), "  tool         … cut\n  tool       … cut: 19 more characters\n");
     }
 }
