@@ -2,7 +2,8 @@
 
 usage: drive.py '[["expected text", ACTION], ...]' COMMAND...
 
-An ACTION is a line to type, or {"keys": "..."} for keys without a newline, or {"columns": 60} for another width, or a list of these.
+An ACTION is a line to type, or {"keys": "..."} for keys without a newline, or {"columns": 60} for another width, or {"seconds": 1} to
+let pass, or a list of these.
 An empty expected text is done at once, before the command says anything. The terminal has 80 columns.
 Prints what the terminal showed and ends with the command's exit code.
 """
@@ -30,6 +31,8 @@ def do(action):
             os.write(terminal, (part + "\n").encode())
         elif "keys" in part:
             os.write(terminal, part["keys"].encode())
+        elif "seconds" in part:
+            time.sleep(part["seconds"])
         else:
             resize(terminal, part["columns"])
 

@@ -1,6 +1,6 @@
 //! A person at the controlling terminal: what is shown, and what each answer does.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on must fail where it stands")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on must fail where it stands")]
 
 use std::process::Command;
 
@@ -34,8 +34,13 @@ fn drive(folder: &Folder, answers: &[(&str, &str)], arguments: &[&str]) -> (i32,
 
 /// Runs the command on a terminal, with a script of `tests/terminal/drive.py`.
 fn act(folder: &Folder, script: &Value, arguments: &[&str]) -> (i32, String) {
+    act_in(folder, "exec \"$@\"", script, arguments)
+}
+
+/// The same, with the command as the words of a shell's program.
+fn act_in(folder: &Folder, shell: &str, script: &Value, arguments: &[&str]) -> (i32, String) {
     let mut driver = Command::new("python3");
-    driver.arg(project().join("tests/terminal/drive.py")).arg(script.to_string());
+    driver.arg(project().join("tests/terminal/drive.py")).arg(script.to_string()).args(["sh", "-c", shell, "sh"]);
     let command = folder.command(arguments);
     driver.arg(command.get_program()).args(command.get_args());
     driver.envs(command.get_envs().filter_map(|(key, value)| Some((key, value?))));
@@ -224,4 +229,18 @@ fn what_is_too_long_to_show_is_approved_by_nobody() {
     assert!(code == 4 && shown.contains("approved here: arguments.") && shown.contains("… cut: "), "{shown}");
     let (code, shown) = act(&folder, &json!([["", "o"]]), &write(&"p".repeat(20_000)));
     assert!(code == 4 && shown.contains("approved here: principal."), "{shown}");
+}
+
+#[test]
+fn an_answer_goes_to_the_question_in_view() {
+    let folder = asking();
+    let both = r#""$@" '{"path":"first","text":""}' & "$@" '{"path":"second","text":""}' & wait"#;
+    let script = json!([[QUESTION, [{ "seconds": 2 }, "o"]], [QUESTION, "d"]]);
+    let (_, shown) = act_in(&folder, both, &script, &["call", "s", "write_note"]);
+    // What is allowed is what was asked about first; only then comes the other.
+    let pages: Vec<&str> = shown.split("waits for your approval.").collect();
+    let [_, first, second] = pages[..] else { panic!("{shown}") };
+    let name = if first.contains("first") { "first" } else { "second" };
+    assert!(first.contains("lways: o") && second.contains("lways: d"), "{shown}");
+    assert!(shown.contains(&format!("was called with {{\"path\":\"{name}\"")) && shown.matches("was called").count() == 1, "{shown}");
 }

@@ -3,6 +3,7 @@
 mod page;
 mod rows;
 mod tty;
+mod turn;
 
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ use callgate::core::model::GrantTerms;
 use page::Page;
 use rows::MIN_COLUMNS;
 use tty::Tty;
+use turn::Turn;
 
 /// Asks on the terminal that controls this process, whatever standard input and output are.
 pub(crate) struct Terminal {
@@ -25,12 +27,20 @@ impl Prompter for Terminal {
     async fn ask(&self, request: PromptRequest) -> Result<Verdict, PromptError> {
         let grant_ttl = self.grant_ttl;
         let asked = tokio::task::spawn_blocking(move || ask(&request, grant_ttl));
-        asked.await.map_err(|error| PromptError::Other(error.to_string()))?
+        let answer = asked.await.unwrap_or_else(|error| Err(PromptError::Other(error.to_string())));
+        if let Err(error @ PromptError::Other(_)) = &answer {
+            eprintln!("callgate: {error}");
+        }
+        answer
     }
 }
 
 fn ask(request: &PromptRequest, grant_ttl: Duration) -> Result<Verdict, PromptError> {
     let mut tty = Tty::open()?;
+    let _until_answered = Turn::wait()?;
+    if page::seconds_until(request.question.expires_ms) == 0 {
+        return Err(PromptError::Unanswered);
+    }
     loop {
         let columns = tty.columns();
         if let Some(verdict) = ask_at(&mut tty, columns, request, grant_ttl)? {

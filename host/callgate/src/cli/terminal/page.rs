@@ -116,7 +116,8 @@ fn who(context: &Context, nobody: &str) -> String {
     context.principal.as_ref().map_or_else(|| nobody.to_owned(), |principal| show_text(&principal.to_string()))
 }
 
-fn seconds_until(expires_ms: u64) -> u64 {
+/// What is left of the time for an answer.
+pub(super) fn seconds_until(expires_ms: u64) -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
     expires_ms.saturating_sub(u64::try_from(now).unwrap_or(u64::MAX)) / 1_000
 }
