@@ -45,7 +45,8 @@ fn act_in(folder: &Folder, shell: &str, script: &Value, arguments: &[&str]) -> (
     driver.arg(command.get_program()).args(command.get_args());
     driver.envs(command.get_envs().filter_map(|(key, value)| Some((key, value?))));
     let output = driver.output().unwrap();
-    (output.status.code().unwrap(), String::from_utf8_lossy(&output.stdout).into_owned())
+    // The command goes back to the margin itself, and the terminal once more.
+    (output.status.code().unwrap(), String::from_utf8_lossy(&output.stdout).replace("\r\r\n", "\r\n"))
 }
 
 fn write(principal: &str) -> Vec<&str> {
@@ -243,4 +244,16 @@ fn an_answer_goes_to_the_question_in_view() {
     let name = if first.contains("first") { "first" } else { "second" };
     assert!(first.contains("lways: o") && second.contains("lways: d"), "{shown}");
     assert!(shown.contains(&format!("was called with {{\"path\":\"{name}\"")) && shown.matches("was called").count() == 1, "{shown}");
+}
+
+#[test]
+fn a_terminal_in_another_programs_mode_is_no_other() {
+    let folder = asking();
+    let (code, shown) = act_in(&folder, "stty raw -echo; exec \"$@\"", &json!([[QUESTION, { "keys": "o\r" }]]), &write("ann"));
+    assert_eq!(code, 0, "{shown}");
+    page(&shown, 80);
+    let margins = shown.split("lways: ").next().unwrap();
+    assert_eq!(margins.matches('\n').count(), margins.matches("\r\n").count(), "{shown:?}");
+    let (code, _) = act_in(&folder, "stty raw -echo; exec \"$@\"", &json!([[QUESTION, { "keys": "\u{3}" }]]), &write("ann"));
+    assert_eq!(code, 4);
 }

@@ -32,8 +32,9 @@ impl Tty {
         known.unwrap_or(USUAL_COLUMNS)
     }
 
+    /// Shows lines, each from the left margin, also where another program has told the terminal not to go there by itself.
     pub(super) fn show(&mut self, text: &str) -> Result<(), PromptError> {
-        self.0.write_all(text.as_bytes()).map_err(failed)
+        self.0.write_all(text.replace('\n', "\r\n").as_bytes()).map_err(failed)
     }
 
     /// Asks for one line. What was typed before is no answer: all that it is about must be shown already, and nothing is held back.
