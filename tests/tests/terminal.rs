@@ -257,3 +257,12 @@ fn a_terminal_in_another_programs_mode_is_no_other() {
     let (code, _) = act_in(&folder, "stty raw -echo; exec \"$@\"", &json!([[QUESTION, { "keys": "\u{3}" }]]), &write("ann"));
     assert_eq!(code, 4);
 }
+
+#[test]
+fn where_nothing_can_be_said_the_code_still_tells() {
+    let folder = asking();
+    for (arguments, code) in [(&["call", "s", "nope"][..], 5), (&["-vv", "call", "s", "read_note", r#"{"path":"a"}"#, "--trace"], 0)] {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        assert_eq!(folder.command(arguments).stderr(full).status().unwrap().code(), Some(code), "{arguments:?}");
+    }
+}

@@ -149,5 +149,5 @@ pub(crate) fn log(arguments: &Arguments) {
         _ => "debug",
     };
     let filter = tracing_subscriber::EnvFilter::try_from_env("CALLGATE_LOG").unwrap_or_else(|_| default.into());
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).log_internal_errors(false).init();
 }

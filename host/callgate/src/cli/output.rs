@@ -14,6 +14,11 @@ pub(crate) fn line(text: &impl std::fmt::Display) {
     let _reader_gone = writeln!(std::io::stdout(), "{text}");
 }
 
+/// Says one line on standard error. A reader that is gone is no error here, either: what the command does must not hang on it.
+pub(crate) fn say(text: &impl std::fmt::Display) {
+    let _reader_gone = writeln!(std::io::stderr(), "{text}");
+}
+
 /// A call as the one JSON object of `--format json`.
 pub(crate) fn call_json(traced: &Traced, with_steps: bool) -> Json {
     let head = [
@@ -37,7 +42,7 @@ pub(crate) fn failure_json(error: Json) -> Json {
 
 /// What was done, for a command whose answer is nothing else: a sentence for a person, or the one JSON object.
 pub(crate) fn done(global: &Global, sentence: &str, member: (&str, Json)) {
-    eprintln!("{}", show_text(sentence));
+    say(&show_text(sentence));
     if global.format == Format::Json {
         line(&[("version", Json::from(1u64)), member].into_iter().collect::<Json>());
     }

@@ -130,7 +130,7 @@ fn print(differences: &[Difference], global: &Global) {
         return;
     }
     if differences.is_empty() {
-        eprintln!("every tool is as it was approved");
+        output::say(&"every tool is as it was approved");
     }
     for difference in differences {
         output::line(&format!("{}  {}", difference.what, difference.tool));

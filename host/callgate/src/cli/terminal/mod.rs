@@ -11,6 +11,8 @@ use async_trait::async_trait;
 use callgate::core::extension::{PromptError, PromptRequest, Prompter, Refusal, Verdict};
 use callgate::core::model::GrantTerms;
 
+use super::output;
+
 use page::Page;
 use rows::MIN_COLUMNS;
 use tty::Tty;
@@ -29,7 +31,7 @@ impl Prompter for Terminal {
         let asked = tokio::task::spawn_blocking(move || ask(&request, grant_ttl));
         let answer = asked.await.unwrap_or_else(|error| Err(PromptError::Other(error.to_string())));
         if let Err(error @ PromptError::Other(_)) = &answer {
-            eprintln!("callgate: {error}");
+            output::say(&format!("callgate: {error}"));
         }
         answer
     }

@@ -6,6 +6,8 @@ use std::io::{ErrorKind, Read, Write};
 use callgate::core::extension::PromptError;
 use rustix::termios::{QueueSelector, tcflush, tcgetwinsize};
 
+use crate::cli::output;
+
 /// Columns of a terminal that does not say.
 const USUAL_COLUMNS: usize = 80;
 /// Bytes that an answer may have.
@@ -20,7 +22,7 @@ pub(super) struct Tty(File);
 impl Tty {
     pub(super) fn open() -> Result<Self, PromptError> {
         let file = OpenOptions::new().read(true).write(true).open("/dev/tty").map_err(|_| {
-            eprintln!("callgate: a person must approve this call, and there is no terminal to ask on; run it in one");
+            output::say(&"callgate: a person must approve this call, and there is no terminal to ask on; run it in one");
             PromptError::Unavailable
         })?;
         Ok(Self(file))
