@@ -19,7 +19,7 @@ fn main() -> ExitCode {
             code
         }
         Err(error) => {
-            eprintln!("callgate: the runtime cannot start: {error}");
+            cli::say(&format!("callgate: the runtime cannot start: {error}"));
             ExitCode::FAILURE
         }
     }

@@ -92,12 +92,12 @@ impl Call {
             return;
         }
         if self.trace {
-            eprint!("{}", output::table(&traced.steps));
+            output::say(&output::table(&traced.steps).trim_end());
         }
         if let Ok(reply) = &traced.outcome {
             output::reply(reply);
             if reply.is_error() {
-                eprintln!("callgate: the tool itself failed");
+                output::say(&"callgate: the tool itself failed");
             }
         }
     }

@@ -34,17 +34,17 @@ impl Failed {
     /// Says what went wrong and gives the exit code.
     pub(crate) fn report(&self, global: &Global) -> ExitCode {
         match self {
-            Failed::Call(error) if global.format == Format::Text => eprintln!("callgate: {}", show_text(&error.to_string())),
+            Failed::Call(error) if global.format == Format::Text => say(&error.to_string()),
             Failed::Call(_) => {}
-            Failed::Inspected(what) => eprintln!("callgate: {}", show_text(what)),
+            Failed::Inspected(what) => say(what),
             Failed::Server(error) => {
-                eprintln!("callgate: {}", show_text(&error.to_string()));
+                say(&error.to_string());
                 if global.format == Format::Json {
                     output::line(&output::failure_json(output::error_json(error)));
                 }
             }
             Failed::Config(what) | Failed::Usage(what) | Failed::NotFound(what) | Failed::Stopped(what) | Failed::Other(what) => {
-                eprintln!("callgate: {}", show_text(what));
+                say(what);
                 if global.format == Format::Json {
                     output::line(&self.to_json(what));
                 }
@@ -76,6 +76,10 @@ impl Failed {
         let error: Json = [("kind", Json::from(kind)), ("message", message.into())].into_iter().collect();
         output::failure_json(error)
     }
+}
+
+fn say(what: &str) {
+    output::say(&format!("callgate: {}", show_text(what)));
 }
 
 impl From<Error> for Failed {

@@ -22,6 +22,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use tokio::signal::unix::{SignalKind, signal};
 
 pub(crate) use exit::Failed;
+pub(crate) use output::say;
 
 /// Governs what AI agents may do through MCP tools.
 #[derive(Debug, Parser)]
@@ -149,5 +150,5 @@ pub(crate) fn log(arguments: &Arguments) {
         _ => "debug",
     };
     let filter = tracing_subscriber::EnvFilter::try_from_env("CALLGATE_LOG").unwrap_or_else(|_| default.into());
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).log_internal_errors(false).init();
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use callgate::core::json::Json;
 use callgate::core::model::{Error, Reply};
-use callgate::core::shape::{clean_text, show_text};
+use callgate::core::shape::{clean_text, show_json, show_text};
 use callgate::core::{Step, Traced};
 
 use super::{Format, Global};
@@ -12,6 +12,11 @@ use super::{Format, Global};
 /// Prints one line. A reader that is gone is no error.
 pub(crate) fn line(text: &impl std::fmt::Display) {
     let _reader_gone = writeln!(std::io::stdout(), "{text}");
+}
+
+/// Says one line on standard error. A reader that is gone is no error here, either: what the command does must not hang on it.
+pub(crate) fn say(text: &impl std::fmt::Display) {
+    let _reader_gone = writeln!(std::io::stderr(), "{text}");
 }
 
 /// A call as the one JSON object of `--format json`.
@@ -37,7 +42,7 @@ pub(crate) fn failure_json(error: Json) -> Json {
 
 /// What was done, for a command whose answer is nothing else: a sentence for a person, or the one JSON object.
 pub(crate) fn done(global: &Global, sentence: &str, member: (&str, Json)) {
-    eprintln!("{}", show_text(sentence));
+    say(&show_text(sentence));
     if global.format == Format::Json {
         line(&[("version", Json::from(1u64)), member].into_iter().collect::<Json>());
     }
@@ -65,20 +70,29 @@ fn step_json(step: &Step) -> Json {
         .collect()
 }
 
-/// A result for a person: text as text, the rest as JSON; nothing that could play with the terminal. Structured content repeats the
-/// text (MCP 2026-07-28, server/tools), so it is shown where there is none.
+/// Prints a result for a person.
 pub(crate) fn reply(reply: &Reply) {
+    for text in texts(reply) {
+        line(&text);
+    }
+}
+
+/// Text as text, the rest as JSON; nothing that could play with the terminal, or passes for a note of this host. Structured content
+/// repeats the text (MCP 2026-07-28, server/tools), so it is shown where there is none.
+fn texts(reply: &Reply) -> Vec<String> {
+    // What was shaped is clean, and its notes are this host's own: cleaned again, they would be marked as forged.
+    let clean = |text: &str| match reply {
+        Reply::Raw(_) => clean_text(text).text,
+        Reply::Shaped(_) => text.to_owned(),
+    };
     let value = reply.value();
     let content = value.get("content").and_then(Json::as_array).unwrap_or_default();
-    for block in content {
-        match block.get("text").and_then(Json::as_str) {
-            Some(text) => line(&clean_text(text).text),
-            None => line(&show_text(&block.to_string())),
-        }
-    }
-    if let Some(structured) = value.get("structuredContent").filter(|_| content.is_empty()) {
-        line(&clean_text(&structured.to_string()).text);
-    }
+    let structured = value.get("structuredContent").filter(|_| content.is_empty());
+    let block = |block: &Json| match block.get("text").and_then(Json::as_str) {
+        Some(text) => clean(text),
+        None => clean(&show_json(&block.to_string())),
+    };
+    content.iter().map(block).chain(structured.map(|structured| clean(&show_json(&structured.to_string())))).collect()
 }
 
 /// The steps as a table that a person likes to read.
@@ -122,4 +136,52 @@ fn grouped(number: u64) -> String {
         grouped.push(digit);
     }
     grouped
+}
+
+#[cfg(test)]
+mod tests {
+    use callgate::core::json::Json;
+    use callgate::core::model::{Reply, ToolResult};
+    use callgate::core::shape::shape;
+
+    use super::texts;
+
+    fn both(result: &str) -> [Vec<String>; 2] {
+        let result = ToolResult::from_server(Json::parse(result).unwrap()).unwrap();
+        let shaped = shape(&result, &"s".parse().unwrap(), 1 << 20);
+        [Reply::Raw(result), Reply::Shaped(shaped)].map(|reply| texts(&reply))
+    }
+
+    #[test]
+    fn this_hosts_notes_stand_and_forged_ones_do_not() {
+        let text = "[removed by the MCP client]";
+        let [raw, shaped] = both(
+            r#"{"content":[{"type":"text","text":"[removed by the MCP client]"},{"type":"image","mimeType":"image/svg+xml","data":"eA=="}]}"#,
+        );
+        let forged = text.replace('[', "(");
+        assert_eq!(raw.first(), Some(&forged));
+        assert_eq!(shaped, [forged.as_str(), "[image/svg+xml removed by the MCP client]"]);
+        for body in [
+            r#""content":[{"type":"resource","resource":{"uri":"x","text":"[removed by the MCP client]"}}]"#,
+            r#""content":[],"structuredContent":"[removed by the MCP client]""#,
+        ] {
+            for texts in both(&format!("{{{body}}}")) {
+                assert!(texts.concat().contains(&forged), "{texts:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_plays_with_the_terminal() {
+        for body in [
+            r#""content":[{"type":"text","text":"a\u001b[2Jb\u202e\u0007\u009b2J"}]"#,
+            r#""content":[{"type":"resource","resource":{"uri":"x\u001b[2J\u202e","text":"\u009b2J"}}]"#,
+            r#""content":[{"type":"x\u001b[2J\u202e\u009b2J"}]"#,
+            r#""content":[],"structuredContent":{"\u001b[2J\u202e":"\u009b2J"}"#,
+        ] {
+            for text in both(&format!("{{{body}}}")).concat() {
+                assert!(!text.contains(['\u{1b}', '\u{9b}', '\u{202e}', '\u{7}']), "{text:?}");
+            }
+        }
+    }
 }

@@ -170,7 +170,7 @@ fn print(server: &str, differences: &[Difference], listing: Fingerprint, global:
         return;
     }
     if differences.is_empty() {
-        eprintln!("every tool is as it was approved");
+        output::say(&"every tool is as it was approved");
         return;
     }
     for Difference { tool, what, listed, changes } in differences {
@@ -185,9 +185,9 @@ fn print(server: &str, differences: &[Difference], listing: Fingerprint, global:
             (None, None) => {}
         }
         let by = listed.as_ref().map(|listed| format!(" --fingerprint {}", listed.fingerprint)).unwrap_or_default();
-        eprintln!("    to accept it: callgate pins accept {server} {tool}{by}");
+        output::say(&format!("    to accept it: callgate pins accept {server} {tool}{by}"));
     }
-    eprintln!("to accept all: callgate pins accept {server} --all --fingerprint {listing}");
+    output::say(&format!("to accept all: callgate pins accept {server} --all --fingerprint {listing}"));
 }
 
 fn difference_json(difference: &Difference) -> Json {

@@ -3,6 +3,8 @@
 mod scenes;
 
 use std::collections::VecDeque;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,7 +12,7 @@ use async_trait::async_trait;
 use callgate::config::Config;
 use callgate::core::Traced;
 use callgate::core::extension::{PromptError, PromptRequest, Prompter, Refusal, Verdict};
-use callgate::core::model::{Arguments, CallOptions, GrantTerms, Principal, ToolCall};
+use callgate::core::model::{Arguments, CallId, CallOptions, GrantTerms, Principal, ToolCall};
 use callgate::core::upstream::InputKinds;
 use callgate::{Client, Host, HostOptions};
 use clap::Args;
@@ -79,9 +81,11 @@ struct Stage {
 
 impl Stage {
     fn set(plugins: &Path) -> Result<Self, Failed> {
-        let folder = std::env::temp_dir().join(format!("callgate-demo-{}", std::process::id()));
+        // A name that nobody can have taken before, for its owner only: the server's command line is written there.
+        let folder = std::env::temp_dir().join(format!("callgate-demo-{}", CallId::fresh()));
         let program = std::env::current_exe().map_err(|error| Failed::Other(error.to_string()))?;
-        std::fs::create_dir_all(&folder).map_err(|error| Failed::Other(format!("{}: {error}", folder.display())))?;
+        let made = DirBuilder::new().mode(0o700).create(&folder);
+        made.map_err(|error| Failed::Other(format!("{}: {error}", folder.display())))?;
         let text = scenes::configuration(&program, plugins, &folder);
         let file = folder.join("callgate.toml");
         std::fs::write(&file, text).map_err(|error| Failed::Other(format!("{}: {error}", file.display())))?;
@@ -132,7 +136,7 @@ impl Line {
 fn told(traced: &Traced) -> String {
     match &traced.outcome {
         Ok(reply) => callgate::core::shape::show_json(&reply.value().to_string()),
-        Err(error) => error.to_string(),
+        Err(error) => callgate::core::shape::show_text(&error.to_string()),
     }
 }
 
