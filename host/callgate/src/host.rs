@@ -160,10 +160,11 @@ impl Host {
     }
 }
 
-/// A start may take no longer than a call may.
+/// A start ends a little before the call that waits for it does: its own error says what the server did.
 fn limits(timeout: Duration) -> WireLimits {
     let default = WireLimits::default();
-    WireLimits { probe: default.probe.min(timeout), start: default.start.min(timeout), ..default }
+    let probe = default.probe.min(timeout / 4);
+    WireLimits { probe, start: default.start.min(timeout * 6 / 10), ..default }
 }
 
 /// Neither may a listing.

@@ -78,7 +78,7 @@ pub(crate) async fn in_time<T>(run: &Run<'_>, needed: impl Future<Output = Resul
         biased;
         () = run.options.cancel.cancelled() => Err(Error::new(Kind::Transport, Reason::Cancelled, "the caller cancelled the call")),
         needed = tokio::time::timeout_at(run.deadline.into(), needed) => needed.unwrap_or_else(|_| {
-            let message = format!("server `{}` did not connect and list its tools within the call's time", run.pipeline.upstream.identity().name);
+            let message = format!("server `{}` did not connect and list its tools within the call's time; give the call more, or run the server's command by hand to see why", run.pipeline.upstream.identity().name);
             Err(Error::new(Kind::Transport, Reason::Timeout, message))
         }),
     }
