@@ -29,7 +29,7 @@ impl Client {
         self.0.run(ToolCall::new(name, arguments).with(options)).await
     }
 
-    /// The tools that exist for a caller of these options.
+    /// The tools that exist for a caller of these options, read anew.
     ///
     /// # Errors
     /// The server cannot be reached, or its listing is over a cap.
@@ -50,7 +50,7 @@ impl Client {
     /// # Errors
     /// As [`Client::list_tools`].
     pub async fn cached_tools(&self, options: &CallOptions) -> Result<Vec<Arc<Tool>>, Error> {
-        self.0.list_tools(options).await
+        self.0.cached_tools(options).await
     }
 
     /// The server's instructions, cleaned and capped for a model's context.

@@ -13,11 +13,20 @@ use crate::store::{Baseline, BaselineKey};
 const MAX_INSTRUCTION_CHARS: usize = 8_000;
 
 impl Pipeline {
-    /// The tools that exist for a caller, from the live listing. Filters run once per tool.
+    /// The tools that exist for a caller, read anew. Filters run once per tool.
     ///
     /// # Errors
     /// The server cannot be reached, or its listing is over a cap: never a partial list.
     pub async fn list_tools(&self, options: &CallOptions) -> Result<Vec<Arc<Tool>>, Error> {
+        self.catalog.forget().await;
+        self.cached_tools(options).await
+    }
+
+    /// As [`Pipeline::list_tools`], from the live listing where there is one: what a call would be resolved from.
+    ///
+    /// # Errors
+    /// As [`Pipeline::list_tools`].
+    pub async fn cached_tools(&self, options: &CallOptions) -> Result<Vec<Arc<Tool>>, Error> {
         let revision = self.revision();
         let listing = resolve::listing(self, &revision).await?;
         let context = Context {

@@ -346,6 +346,19 @@ async fn instructions_are_cleaned_and_capped() {
 }
 
 #[tokio::test]
+async fn a_list_is_read_anew_and_a_cached_one_is_not() {
+    let world = Setup::policy(Server::new(), allowing()).build();
+    let options = CallOptions::default();
+    assert_eq!(world.pipeline.cached_tools(&options).await.unwrap().len(), 1, "there is none yet");
+    world.pipeline.cached_tools(&options).await.unwrap();
+    assert_eq!(world.server.listings(), 1);
+    world.pipeline.list_tools(&options).await.unwrap();
+    assert_eq!(world.server.listings(), 2);
+    assert_eq!(world.said().await, "ok");
+    assert_eq!(world.server.listings(), 2);
+}
+
+#[tokio::test]
 async fn concurrent_first_calls_share_one_listing_and_one_baseline() {
     let world = Arc::new(Setup::policy(Server::new(), allowing()).build());
     let calls: Vec<_> = (0..8)

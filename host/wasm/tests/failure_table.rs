@@ -13,65 +13,14 @@
 mod support;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
 
-use async_trait::async_trait;
-use callgate_core::digest::Digest;
-use callgate_core::json::{Json, Object};
-use callgate_core::model::{Arguments, Effect, Era, Error, Reply, Sent, ServerIdentity, ToolCall};
+use callgate_core::json::Json;
+use callgate_core::model::{Arguments, Effect, Error, Reply, Sent, ToolCall};
 use callgate_core::pipeline::PipelineBuilder;
 use callgate_core::policy::{Condition, Policy, PredicateEntry, Rule};
 use callgate_core::revision::{AssignScope, Entry, Powers, Revision};
-use callgate_core::upstream::{Connection, InputGate, InputKinds, Round, Upstream};
 use callgate_wasm::{Kind, Plugin};
 use support::*;
-
-/// A server with one tool, that counts the calls that reach it.
-struct Counting(Arc<AtomicUsize>);
-
-#[async_trait]
-impl Upstream for Counting {
-    fn identity(&self) -> Arc<ServerIdentity> {
-        Arc::new(ServerIdentity { name: "files".parse().unwrap(), digest: Digest::of("files") })
-    }
-
-    async fn connect(&self) -> Result<Arc<dyn Connection>, Error> {
-        Ok(Arc::new(Counting(self.0.clone())))
-    }
-}
-
-#[async_trait]
-impl Connection for Counting {
-    fn id(&self) -> u64 {
-        1
-    }
-    fn generation(&self) -> u64 {
-        0
-    }
-    fn is_open(&self) -> bool {
-        true
-    }
-    fn era(&self) -> Era {
-        Era::Legacy
-    }
-    fn instructions(&self) -> Option<String> {
-        None
-    }
-    fn declared(&self) -> InputKinds {
-        InputKinds::default()
-    }
-    fn host_meta(&self) -> Object {
-        Object::new()
-    }
-    async fn list_page(&self, _cursor: Option<&str>, _deadline: Instant) -> Result<Json, Error> {
-        Ok(Json::parse(r#"{"tools":[{"name":"read_file","inputSchema":{"type":"object"}}]}"#).unwrap())
-    }
-    async fn call(&self, _round: Round, _input: &dyn InputGate) -> Result<Json, Error> {
-        self.0.fetch_add(1, Ordering::SeqCst);
-        Ok(Json::parse(r#"{"content":[{"type":"text","text":"secret"}]}"#).unwrap())
-    }
-}
 
 /// Every way in which a component can fail, with its word. `exit` needs a system interface, which no plugin has, and `not_loaded`
 /// stops the start of the host: neither can happen in a call.
@@ -94,10 +43,10 @@ fn ways(kind: Kind) -> Vec<(&'static str, Guest)> {
 
 /// What a call gives under a revision, and how often the server was called.
 async fn outcome(revision: Revision) -> (Result<Reply, Error>, usize) {
-    let arrived = Arc::new(AtomicUsize::new(0));
-    let pipeline = PipelineBuilder::new(Arc::new(Counting(arrived.clone()))).revision(revision).build();
+    let server = Counting::default();
+    let pipeline = PipelineBuilder::new(Arc::new(server.clone())).revision(revision).build();
     let reply = pipeline.run(ToolCall::new("read_file", Arguments::parse(r#"{"path":"/a"}"#).unwrap())).await;
-    (reply, arrived.load(Ordering::SeqCst))
+    (reply, server.arrived())
 }
 
 /// Runs each way to fail in a revision that `place` makes, and compares kind, reason, delivery and arrivals.

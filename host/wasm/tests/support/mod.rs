@@ -13,8 +13,10 @@ mod call;
 mod guest;
 mod invoke;
 mod review;
+mod server;
 
 pub(crate) use call::{call, call_with, context, error, result, tool};
 pub(crate) use guest::{ANSWER, Guest, answer, data, err, text_answer, yes, zero};
 pub(crate) use invoke::{Lines, Outcome, about, engine, invoke, load, plugin};
 pub(crate) use review::{Person, reviewed, reviewed_within};
+pub(crate) use server::Counting;

@@ -1,20 +1,17 @@
 //! Approvers run inside a whole call, since only core can make the prompt that they are given.
 
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use async_trait::async_trait;
-use callgate_core::digest::Digest;
 use callgate_core::extension::{Approver, Prompt, PromptError, PromptRequest, Prompter, Verdict};
-use callgate_core::json::{Json, Object};
-use callgate_core::model::{Arguments, Call, Era, Error, Metered, Question, ServerIdentity, ToolCall};
+use callgate_core::model::{Arguments, Call, Error, Metered, Question, ToolCall};
 use callgate_core::pipeline::PipelineBuilder;
 use callgate_core::policy::Policy;
 use callgate_core::revision::{AskOptions, Entry, Revision};
-use callgate_core::upstream::{Connection, InputGate, InputKinds, Round, Upstream};
 use callgate_wasm::Plugin;
 
-use super::Outcome;
+use super::{Counting, Outcome};
 
 /// A person who thinks for a while and then says this.
 #[derive(Clone)]
@@ -80,7 +77,7 @@ pub(crate) fn reviewed_within(plugin: &Plugin, person: Option<Person>, timeout: 
         ask: AskOptions { timeout, ..AskOptions::default() },
         ..Revision::default()
     };
-    let mut builder = PipelineBuilder::new(Arc::new(Server)).revision(revision);
+    let mut builder = PipelineBuilder::new(Arc::new(Counting::default())).revision(revision);
     if let Some(person) = person {
         builder = builder.prompter(Arc::new(person));
     }
@@ -89,57 +86,4 @@ pub(crate) fn reviewed_within(plugin: &Plugin, person: Option<Person>, timeout: 
     let reply = runtime.block_on(builder.build().run(call)).map(|reply| reply.value().to_string());
     let cut = Outcome { said: Err("cut off".to_owned()), text: None, fuel: None, note: None };
     (recorder.outcome.lock().unwrap().take().unwrap_or(cut), reply)
-}
-
-/// One tool, and `ok` to every call.
-struct Server;
-
-#[async_trait]
-impl Upstream for Server {
-    fn identity(&self) -> Arc<ServerIdentity> {
-        Arc::new(ServerIdentity { name: "files".parse().unwrap(), digest: Digest::of("files") })
-    }
-
-    async fn connect(&self) -> Result<Arc<dyn Connection>, Error> {
-        Ok(Arc::new(Server))
-    }
-}
-
-#[async_trait]
-impl Connection for Server {
-    fn id(&self) -> u64 {
-        1
-    }
-
-    fn generation(&self) -> u64 {
-        0
-    }
-
-    fn is_open(&self) -> bool {
-        true
-    }
-
-    fn era(&self) -> Era {
-        Era::Modern
-    }
-
-    fn instructions(&self) -> Option<String> {
-        None
-    }
-
-    fn declared(&self) -> InputKinds {
-        InputKinds::default()
-    }
-
-    fn host_meta(&self) -> Object {
-        Object::new()
-    }
-
-    async fn list_page(&self, _cursor: Option<&str>, _deadline: Instant) -> Result<Json, Error> {
-        Ok(Json::parse(r#"{"tools":[{"name":"read_file","inputSchema":{"type":"object"}}]}"#).unwrap())
-    }
-
-    async fn call(&self, _round: Round, _input: &dyn InputGate) -> Result<Json, Error> {
-        Ok(Json::parse(r#"{"content":[{"type":"text","text":"ok"}]}"#).unwrap())
-    }
 }
