@@ -34,6 +34,18 @@ fn everything_answers_and_its_requests_pass_the_gate() {
     assert!(code == 0 && reply["result"]["provenance"]["server_id"] == "s", "{reply}");
 }
 
+/// A person who waits sees what the server says of its progress; a program that reads JSON does not.
+#[test]
+fn everything_reports_its_progress() {
+    let folder = Folder::new();
+    folder.configure(&[&server("mcp-server-everything")], NO_POLICY);
+    let arguments = r#"{"duration":1,"steps":2}"#;
+    let ran = folder.run(&["call", "s", "trigger-long-running-operation", arguments]);
+    assert!(ran.code == 0 && ran.stderr.contains("progress 1 of 2") && ran.stderr.contains("progress 2 of 2"), "{ran:?}");
+    let ran = folder.run(&["--format", "json", "call", "s", "trigger-long-running-operation", arguments]);
+    assert!(ran.code == 0 && !ran.stderr.contains("progress"), "{ran:?}");
+}
+
 #[test]
 fn everything_asks_during_a_call_in_the_legacy_era() {
     let folder = Folder::new();

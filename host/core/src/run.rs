@@ -32,6 +32,8 @@ pub(crate) struct Run<'a> {
     pub(crate) latest: Option<Call>,
     /// The listing that the tool was resolved from.
     pub(crate) listing: Option<Arc<Listing>>,
+    /// Whether a grant alone approves the tool's definition.
+    pub(crate) pin_lifted: bool,
     /// What cleaning before the post-hooks changed.
     pub(crate) cleaned: Flags,
     subject: Subject,
@@ -103,6 +105,7 @@ impl<'a> Run<'a> {
             budget: PluginBudget::new(revision.send.plugin_budget),
             latest: None,
             listing: None,
+            pin_lifted: false,
             cleaned: Flags::default(),
             subject,
             steps: Vec::new(),

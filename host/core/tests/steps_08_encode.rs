@@ -282,3 +282,56 @@ async fn looked_at_again_before_each_round() {
         assert_eq!(world.server.rounds().len(), if outcome == "ok" { 2 } else { 1 }, "{what:?}");
     }
 }
+
+/// T6: looking at a list that changed takes time, and what happens meanwhile counts, too.
+#[tokio::test]
+async fn what_happens_while_the_list_is_read_again_counts() {
+    for (what, outcome) in [
+        (Happens::Nothing, "ok"),
+        (Happens::NewDenyRule, "denied/policy_changed/no"),
+        (Happens::GrantIsRevoked, "denied/grant_revoked/no"),
+        (Happens::CallerHangsUp, "transport/cancelled/no"),
+        (Happens::ConnectionCloses, "transport/reconnected/no"),
+    ] {
+        let server = Server::new();
+        let changing = server.clone();
+        let world = Setup::policy(server, asking())
+            .with(|revision| {
+                revision.approver = Some(approver(always()));
+                revision.pre_hooks.push(pre("slow", move |_| {
+                    changing.list_changed();
+                    Ok(PreOutcome::Proceed)
+                }));
+            })
+            .build();
+        let by_alice = || call("read", "{}").with(CallOptions::default().principal(alice()));
+        world.reply(by_alice()).await;
+        let call = by_alice();
+        let (pipeline, store, server, token) =
+            (world.pipeline.clone(), world.store.clone(), world.server.clone(), call.options.cancel.clone());
+        world.server.on_list(move || happen(what, &pipeline, &store, &server, &token));
+        assert_eq!(said(&world.run(call).await), outcome, "{what:?}");
+        assert_eq!(world.server.rounds().len(), if outcome == "ok" { 2 } else { 1 }, "{what:?}");
+    }
+}
+
+/// A definition that a grant alone approves needs that grant until the call leaves, though no ask was settled by it.
+#[tokio::test]
+async fn a_grant_that_lifted_the_pin_is_looked_at_again() {
+    for (what, outcome) in [(Happens::Nothing, "ok"), (Happens::GrantIsRevoked, "denied/grant_revoked/unknown")] {
+        let slot: Slot = Arc::default();
+        let roots = Kinds { roots: true, ..Kinds::default() };
+        let world = Setup::policy(Server::new().declare(roots), allowing())
+            .with(|revision| revision.approver = Some(approver(always())))
+            .handler(Late(slot.clone()))
+            .build();
+        let by_alice = || call("read", "{}").with(CallOptions::default().principal(alice()));
+        world.pipeline.list_all_tools().await.unwrap();
+        change(&world.server, [definition("read", r#""description":"other""#)]);
+        assert_eq!(said(&world.run(by_alice()).await), "ok", "and granted");
+        let (pipeline, store, server) = (world.pipeline.clone(), world.store.clone(), world.server.clone());
+        *slot.lock().unwrap() = Some(Box::new(move || happen(what, &pipeline, &store, &server, &Default::default())));
+        let _same = world.server.clone().replies([input_required(r#""inputRequests":{"r":{"method":"roots/list"}}"#)]);
+        assert_eq!(said(&world.run(by_alice()).await), outcome, "{what:?}");
+    }
+}

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use callgate::core::json::Json;
-use callgate::core::model::{Arguments, CallId, CallOptions, Error, Principal, Shape, ToolCall};
+use callgate::core::model::{Arguments, CallId, CallOptions, Error, Principal, Progress, ProgressSink, Shape, ToolCall};
+use callgate::core::shape::show_text;
 use callgate::core::upstream::InputKinds;
 use callgate::core::{Step, Traced};
 use clap::Args;
@@ -54,7 +55,7 @@ impl Call {
         let name = setup::server(&host, &self.server)?;
         let client = setup::client(&host, &name, handler.map(Arc::new)).await?;
         let traced = match arguments {
-            Ok(arguments) => client.pipeline().run_traced(ToolCall::new(&*self.tool, arguments).with(self.options())).await,
+            Ok(arguments) => client.pipeline().run_traced(ToolCall::new(&*self.tool, arguments).with(self.options(global))).await,
             Err(error) => refused(error, &client.pipeline().revision().id),
         };
         self.print(&traced, global);
@@ -76,8 +77,9 @@ impl Call {
         Ok(Arguments::parse(text.trim()).map_err(Error::from))
     }
 
-    fn options(&self) -> CallOptions {
+    fn options(&self, global: &Global) -> CallOptions {
         CallOptions {
+            progress: (global.format == Format::Text).then(|| ProgressSink::new(|notice| output::say(&told(&notice)))),
             principal: self.principal.as_ref().map(|name| Principal::new("cli", name)),
             taint: self.taint.iter().cloned().collect(),
             assigns: (!self.assign.is_empty()).then(|| Arc::new(self.assign.iter().cloned().collect())),
@@ -101,6 +103,13 @@ impl Call {
             }
         }
     }
+}
+
+/// What a server says of its progress, for a person who waits.
+fn told(notice: &Progress) -> String {
+    let of = notice.total.map(|total| format!(" of {total}")).unwrap_or_default();
+    let words = notice.message.as_ref().map(|message| format!(": {}", show_text(message))).unwrap_or_default();
+    format!("progress {}{of}{words}", notice.progress)
 }
 
 /// Arguments that cannot be read end the call before its first step.

@@ -15,9 +15,13 @@ const MAX_PATTERN_BYTES: usize = 1 << 20;
 #[derive(Clone, Debug)]
 pub struct Glob(Regex);
 
-/// A regular expression in RE2's syntax, searched for anywhere in a string; anchor it with `^` and `$`.
+/// A regular expression in RE2's syntax, searched for anywhere in a string; anchor it with `^` and `$`. Whether its `.` is meant to
+/// pass over newlines nobody can say: where that decides, the test is failed, so that a newline passes by no deny rule.
 #[derive(Clone, Debug)]
-pub struct Pattern(Regex);
+pub struct Pattern {
+    within_lines: Regex,
+    over_lines: Regex,
+}
 
 /// A pattern that cannot be used.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -42,7 +46,7 @@ impl Glob {
             }
         }
         pattern.push_str(r"\z");
-        compile(&pattern, glob).map(Self)
+        compile(&pattern, glob, false).map(Self)
     }
 
     /// Whether the whole text matches.
@@ -65,12 +69,19 @@ impl Pattern {
     /// # Errors
     /// One that is malformed, uses look-around or back-references, or is too large.
     pub fn new(pattern: &str) -> Result<Self, InvalidPattern> {
-        compile(pattern, pattern).map(Self)
+        Ok(Self { within_lines: compile(pattern, pattern, false)?, over_lines: compile(pattern, pattern, true)? })
+    }
+
+    /// Whether it is found in a text.
+    #[must_use]
+    pub fn judge(&self, text: &str) -> Truth {
+        let found = self.within_lines.is_match(text);
+        if text.contains('\n') && found != self.over_lines.is_match(text) { Truth::Failed } else { found.into() }
     }
 }
 
-fn compile(regex: &str, written: &str) -> Result<Regex, InvalidPattern> {
-    let built = regex::RegexBuilder::new(regex).size_limit(MAX_PATTERN_BYTES).build();
+fn compile(regex: &str, written: &str, over_lines: bool) -> Result<Regex, InvalidPattern> {
+    let built = regex::RegexBuilder::new(regex).dot_matches_new_line(over_lines).size_limit(MAX_PATTERN_BYTES).build();
     built.map_err(|error| InvalidPattern { pattern: written.to_owned(), cause: error.to_string() })
 }
 
@@ -113,7 +124,7 @@ impl ValueTest {
             (ValueTest::Equals(expected), Some(value)) => (value == expected).into(),
             (ValueTest::OneOf(expected), Some(value)) => expected.contains(value).into(),
             (ValueTest::Glob(glob), Some(Json::String(text))) => glob.judge(text),
-            (ValueTest::Regex(Pattern(regex)), Some(Json::String(text))) => regex.is_match(text).into(),
+            (ValueTest::Regex(pattern), Some(Json::String(text))) => pattern.judge(text),
             (ValueTest::Range { min, max }, Some(Json::Number(number))) => within(number, min.as_ref(), max.as_ref()).into(),
             (ValueTest::Length { min, max }, Some(value)) => length(value)
                 .map_or(Truth::Failed, |length| (min.is_none_or(|min| length >= min) && max.is_none_or(|max| length <= max)).into()),
@@ -195,6 +206,9 @@ mod tests {
             (ValueTest::Glob(Glob::new("rm *").unwrap()), r#""rm -r /\n""#, Truth::Failed),
             (ValueTest::Regex(Pattern::new("(^|/)[.]").unwrap()), "\"/a/.b\"", Truth::True),
             (ValueTest::Regex(Pattern::new("^x$").unwrap()), "\"x\\ny\"", Truth::False),
+            (ValueTest::Regex(Pattern::new("^rm .*$").unwrap()), "\"rm -r\\n/\"", Truth::Failed),
+            (ValueTest::Regex(Pattern::new("^rm .*$").unwrap()), "\"ls\\n/\"", Truth::False),
+            (ValueTest::Regex(Pattern::new("(?x) a . b # any").unwrap()), "\"a\\nb\"", Truth::Failed),
             (range("0", "10"), "10", Truth::True),
             (range("0", "10"), "10.5", Truth::False),
             (range("9007199254740993", "9007199254740993"), "9007199254740992", Truth::False),

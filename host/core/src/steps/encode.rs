@@ -8,15 +8,19 @@ use tokio_util::sync::CancellationToken;
 use crate::json::{Json, Object};
 use crate::model::{Call, CallId, Error, Kind, ProgressSink, Reason, ToolCall};
 use crate::run::{Run, now_ms};
+use crate::store::Grantee;
 use crate::upstream::{Connection, Round};
 
-use super::ask::Authorized;
+use super::ask::{self, Authorized};
 use super::fingerprint::store_failed;
 use super::plain::Ungoverned;
 use super::resolve::{reconnected, still_offered};
 use super::seal::Seal;
 use super::{meta, policy};
 use crate::catalog::keeps_changing;
+
+/// How often what a call rests on is looked at again because the server's list changed meanwhile.
+const MAX_LOOKS: usize = 3;
 
 /// A request that may go on the wire, on one connection. Only encoding makes one; not `Clone`, and used up by sending (T2).
 pub struct Encoded {
@@ -119,41 +123,61 @@ impl Encoded {
         }
     }
 
-    /// Looked at before each round (T6), the first too: the caller still wants the call, the grant it rests on is still live, the
-    /// policy of now does not deny it, and the server still offers what was decided on.
+    /// Looked at before each round (T6), the first too: the caller still wants the call, what it rests on is still granted, the policy
+    /// of now does not deny it, and the server still offers what was decided on. Where that had to be read anew, time went by, so all
+    /// of it is looked at once more.
     pub(super) async fn may_still_go(&self, run: &mut Run<'_>) -> Result<(), Error> {
+        let Some(decided) = &self.decided else { return self.is_wanted() };
+        for _ in 0..=MAX_LOOKS {
+            self.is_wanted()?;
+            still_granted(run, decided).await?;
+            policy::still_allows(run, &decided.call).await?;
+            if !self.connection.is_open() {
+                return Err(reconnected());
+            }
+            // Last of all, and nothing is awaited between this and the wire.
+            if self.offers(run, &decided.call) {
+                return self.is_wanted();
+            }
+            still_offered(run, &decided.call).await?;
+        }
+        Err(keeps_changing(&run.pipeline.upstream.identity()))
+    }
+
+    fn is_wanted(&self) -> Result<(), Error> {
         if self.cancel.is_cancelled() {
             return Err(Error::new(Kind::Transport, Reason::Cancelled, "the caller cancelled the call"));
         }
         if Instant::now() >= self.deadline {
             return Err(Error::new(Kind::Transport, Reason::Timeout, "the call's time was over before it could be sent"));
         }
-        let Some(Decided { call, grant }) = &self.decided else { return Ok(()) };
-        if let Some(id) = grant {
-            let live = run.pipeline.grants.is_live(id, now_ms()).await.map_err(|error| store_failed(&error))?;
-            if !live {
-                return Err(Error::new(Kind::Denied, Reason::GrantRevoked, "the grant that allowed the call was revoked or has expired"));
-            }
-        }
-        policy::still_allows(run, call).await?;
-        self.still_offers(run, call).await
+        Ok(())
     }
 
-    /// Last of all, so that nothing is awaited between this and the wire: the connection is open, and its tool list is the one that
-    /// the tool was resolved from, or a later one with the same definition (T4).
-    async fn still_offers(&self, run: &mut Run<'_>, call: &Call) -> Result<(), Error> {
-        let is_current = |run: &Run<'_>| {
-            let listed = run.listing.as_ref().filter(|listed| listed.id.generation == self.connection.generation());
-            listed.and_then(|listed| listed.tools.get(call.tool.name())).is_some_and(|tool| tool.fingerprint() == call.tool.fingerprint())
-        };
-        if !is_current(run) {
-            still_offered(run, call).await?;
-        }
-        if !self.connection.is_open() {
-            return Err(reconnected());
-        }
-        if is_current(run) { Ok(()) } else { Err(keeps_changing(&run.pipeline.upstream.identity())) }
+    /// Whether the tool list that is known is the connection's, and has the definition that was decided on (T4).
+    fn offers(&self, run: &Run<'_>, call: &Call) -> bool {
+        let listed = run.listing.as_ref().filter(|listed| listed.id.generation == self.connection.generation());
+        listed.and_then(|listed| listed.tools.get(call.tool.name())).is_some_and(|tool| tool.fingerprint() == call.tool.fingerprint())
     }
+}
+
+/// The grant that settled the ask is live, and so is what lifted the pin where no baseline did.
+async fn still_granted(run: &Run<'_>, decided: &Decided) -> Result<(), Error> {
+    let revoked = || Error::new(Kind::Denied, Reason::GrantRevoked, "the grant that allowed the call was revoked or has expired");
+    if let Some(id) = &decided.grant {
+        let live = run.pipeline.grants.is_live(id, now_ms()).await.map_err(|error| store_failed(&error))?;
+        if !live {
+            return Err(revoked());
+        }
+    }
+    if run.pin_lifted {
+        let grantee = Grantee { now_ms: now_ms(), ..ask::grantee(run, &decided.call) };
+        let granted = run.pipeline.grants.granted(grantee).await.map_err(|error| store_failed(&error))?;
+        if !granted.contains(&decided.call.tool.fingerprint()) {
+            return Err(revoked());
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -21,6 +21,8 @@ pub(crate) struct Pin {
     pub(crate) reason: Option<Reason>,
     /// The definition that was approved, where it is another.
     pub(crate) approved: Option<PinnedTool>,
+    /// Whether the definition is approved by a grant alone: it must be live until the call leaves.
+    pub(crate) lifted: bool,
 }
 
 /// Gathers the approved fingerprints into the call's context, and says whether the definition is one of them. Without a policy
@@ -32,6 +34,7 @@ pub(crate) async fn gather(run: &mut Run<'_>, call: Call) -> Result<(Call, Pin),
         Ok(gathered) => gathered,
         Err(error) => return run.judged("fingerprint", since, Err(error)),
     };
+    run.pin_lifted = pin.lifted;
     run.step("fingerprint", pin.reason.map_or("approved", Reason::as_str), since);
     let context = Arc::new(Context { approved_fingerprints: fingerprints, ..Context::clone(&call.context) });
     let call = Call { context, ..call };
@@ -55,6 +58,7 @@ async fn approved(run: &Run<'_>, call: &Call) -> Result<(Vec<crate::digest::Fing
         }),
     };
     let mut fingerprints: Vec<_> = pinned.iter().map(|pinned| pinned.fingerprint).collect();
+    let is_pinned = fingerprints.contains(&call.tool.fingerprint());
     if ask::may_have_grants(run) {
         fingerprints.extend(run.pipeline.grants.granted(ask::grantee(run, call)).await?);
     }
@@ -64,7 +68,8 @@ async fn approved(run: &Run<'_>, call: &Call) -> Result<(Vec<crate::digest::Fing
         None if run.revision.pins.allow_new_tools => None,
         None => Some(Reason::ToolNew),
     };
-    Ok((fingerprints, Pin { reason, approved: pinned.filter(|_| reason == Some(Reason::ToolChanged)) }))
+    let lifted = reason.is_none() && !is_pinned && fingerprints.contains(&call.tool.fingerprint());
+    Ok((fingerprints, Pin { reason, approved: pinned.filter(|_| reason == Some(Reason::ToolChanged)), lifted }))
 }
 
 /// Compares a listing with the baseline, once; also one that was read before there was a policy. Calls that come meanwhile wait.
