@@ -287,6 +287,28 @@ async fn an_expired_grant_settles_nothing() {
     assert_eq!(said(&world.run(by_alice()).await), "denied/ask_rule/no");
 }
 
+/// T31: who approves for good has been told everything that the grant will be for, also what a pin hides.
+#[tokio::test]
+async fn the_question_names_every_cause_of_the_grant() {
+    let heard: Arc<Mutex<Vec<Arc<Question>>>> = Arc::default();
+    let asked = heard.clone();
+    let listen = move |_: Call, question: Arc<Question>| {
+        asked.lock().unwrap().push(question);
+        async { Ok::<_, Failure>(always()) }
+    };
+    let entry: Entry<dyn callgate_core::extension::Approver> = Entry::trusted("person", Arc::new(listen));
+    let policy = Policy { ask: vec![Rule::new("first", any_tool()), Rule::new("moves-money", any_tool())], ..Policy::default() };
+    let world = Setup::policy(Server::new(), policy).with(|revision| revision.approver = Some(entry)).build();
+    world.pipeline.list_all_tools().await.unwrap();
+    world.server.lists([definition("read", r#""description":"other""#)]);
+    world.server.list_changed();
+    world.reply(by_alice()).await;
+    let question = heard.lock().unwrap().remove(0);
+    let causes: Vec<_> = question.causes.iter().map(String::as_str).collect();
+    assert_eq!((question.reason.as_str(), causes), ("tool_changed", vec!["pin:tool_changed", "rule:first", "rule:moves-money"]));
+    assert_eq!(GrantStore::list(&*world.store, 0).await.unwrap()[0].given.causes, question.causes);
+}
+
 /// T8: a grant settles only asks whose causes and taint are within its own.
 #[tokio::test]
 async fn a_grant_settles_no_ask_of_another_kind() {

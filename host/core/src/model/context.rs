@@ -88,6 +88,9 @@ pub struct Question {
     pub reason: Reason,
     /// The rule that decided, where one did.
     pub rule: Option<String>,
+    /// Everything that makes this a call to ask about, the reason included, in the words of [`Cause`](super::Cause): what an approval
+    /// for good is for.
+    pub causes: BTreeSet<String>,
     /// What a pre-hook said when it asked for approval: plugin and message, as that plugin's words.
     pub hook_messages: Vec<(String, String)>,
     /// Arguments of the last call of this tool that was approved for this principal while this host runs.

@@ -1,5 +1,6 @@
 //! What a person is shown. The host shows the call; the approver's words are quoted below it.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use callgate::core::extension::PromptRequest;
@@ -30,9 +31,7 @@ impl Page {
         page.fact("principal", &who(context, "none"));
         let rule = question.rule.as_ref().map(|rule| format!(": rule `{}`", show_text(rule))).unwrap_or_default();
         page.fact("why", &format!("{}{rule}", question.reason.as_str()));
-        if !context.taint.is_empty() {
-            page.fact("tainted by", &show_text(&context.taint.iter().cloned().collect::<Vec<_>>().join(", ")));
-        }
+        page.circumstances(request);
         for (hook, message) in &question.hook_messages {
             page.words("hook says", &format!("`{}`: {}", show_text(hook), show_text(message)));
         }
@@ -74,9 +73,19 @@ impl Page {
         page.fact("principal", &who(&request.call.context, "anybody"));
         page.what(request);
         page.fact("arguments", "ANY arguments");
+        page.circumstances(request);
         let hours = grant_ttl.as_secs_f64() / 3_600.0;
         page.fact("for", &format!("{hours:.1} h, as long as the tool's definition stays the same"));
         page
+    }
+
+    /// Everything that is asked about, and what led to the call: an "always" is for these, and for fewer.
+    fn circumstances(&mut self, request: &PromptRequest) {
+        let list = |texts: &BTreeSet<String>| show_text(&texts.iter().cloned().collect::<Vec<_>>().join(", "));
+        self.fact("asked for", &list(&request.question.causes));
+        if !request.call.context.taint.is_empty() {
+            self.fact("tainted by", &list(&request.call.context.taint));
+        }
     }
 
     fn what(&mut self, request: &PromptRequest) {
@@ -154,6 +163,7 @@ mod tests {
         let question = Question {
             reason,
             rule: None,
+            causes: ["pin:tool_new".to_owned(), "rule:moves-money".to_owned()].into(),
             hook_messages: vec![("h".to_owned(), "hm".to_owned())],
             earlier_arguments: None,
             definition_changes: None,

@@ -96,6 +96,7 @@ fn question(run: &Run<'_>, call: &Call, decided: &Decided) -> Question {
     Question {
         reason: decided.decision.reason,
         rule: decided.decision.rule.clone(),
+        causes: decided.decision.causes.iter().map(ToString::to_string).collect(),
         hook_messages: decided.asks.clone(),
         earlier_arguments: run.pipeline.earlier.recall(run, call),
         definition_changes: approved.map(|approved| patch(&diff(approved, call.tool.definition()))),
