@@ -60,7 +60,7 @@ async fn a_warning_is_in_the_trace() {
 #[tokio::test]
 async fn a_result_that_costs_too_much_to_check_is_refused() {
     let schema = r#""outputSchema":{"type":"object","properties":{"a":{"uniqueItems":true}}}"#;
-    let many = format!(r#"{{"a":[{}]}}"#, (0..2_000).map(|n| n.to_string()).collect::<Vec<_>>().join(","));
+    let many = format!(r#"{{"a":[{}]}}"#, (0..2_000).map(|n| format!("[{n}]")).collect::<Vec<_>>().join(","));
     let server = Server::with([definition("read", schema)]).replies([structured(&many)]);
     assert_eq!(Setup::policy(server, allowing()).build().said().await, "invalid_result/schema_too_costly/yes");
 }

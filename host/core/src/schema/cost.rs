@@ -17,7 +17,7 @@ pub(super) const MAX_STEPS: u64 = 1_000_000;
 /// Steps that are quickly done: some hundred microseconds.
 pub(super) const LIGHT_STEPS: u64 = 2_000;
 /// Levels of subschemas that a check may stand in at once; bounds the validator's stack.
-const MAX_LEVELS: usize = 1_024;
+pub(super) const MAX_LEVELS: usize = 1_024;
 
 /// Keywords whose value is one subschema for the same instance.
 const IN_PLACE: &[&str] = &["not", "if", "then", "else"];

@@ -5,10 +5,11 @@
 
 mod cost;
 mod references;
+mod unfold;
 mod work;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jsonschema::{Draft, PatternOptions, Validator};
 
@@ -51,9 +52,9 @@ pub struct Schema {
     bytes: usize,
 }
 
-/// Compiled schemas, by what they say.
-#[derive(Default)]
-pub struct SchemaCache(Mutex<Known>);
+/// Compiled schemas, by what they say. Clones are one cache.
+#[derive(Clone, Default)]
+pub struct SchemaCache(Arc<Mutex<Known>>);
 
 #[derive(Default)]
 struct Known {
@@ -62,23 +63,32 @@ struct Known {
 }
 
 impl SchemaCache {
-    /// The compiled form of a schema.
+    /// The compiled form of a schema, where it was compiled before.
+    #[must_use]
+    pub fn known(&self, schema: &Json) -> Option<Arc<Schema>> {
+        self.lock().schemas.get(&Digest::of_json(schema)).cloned()
+    }
+
+    /// The compiled form of a schema. Compiling takes time: a large one may take a second.
     ///
     /// # Errors
     /// [`SchemaError::Unusable`].
     pub fn get(&self, schema: &Json) -> Result<Arc<Schema>, SchemaError> {
-        let key = Digest::of_json(schema);
-        if let Some(known) = self.0.lock().unwrap_or_else(PoisonError::into_inner).schemas.get(&key) {
-            return Ok(known.clone());
+        if let Some(known) = self.known(schema) {
+            return Ok(known);
         }
         let compiled = Arc::new(Schema::compile(schema)?);
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.lock();
         if known.bytes.saturating_add(compiled.bytes) > MAX_CACHED_BYTES {
             *known = Known::default();
         }
         known.bytes = known.bytes.saturating_add(compiled.bytes);
-        known.schemas.insert(key, compiled.clone());
+        known.schemas.insert(Digest::of_json(schema), compiled.clone());
         Ok(compiled)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -91,6 +101,7 @@ impl Schema {
     pub fn compile(schema: &Json) -> Result<Self, SchemaError> {
         let draft = draft(schema)?;
         references::check_references(schema)?;
+        unfold::check(schema)?;
         let patterns = patterns(schema);
         let share = (MAX_PATTERNS_BYTES / patterns.max(1)).min(MAX_PATTERN_BYTES);
         let value = schema.to_serde();
@@ -116,7 +127,8 @@ impl Schema {
     /// Checks a value.
     ///
     /// # Errors
-    /// [`SchemaError::TooCostly`] and [`SchemaError::Mismatch`], which says where and why, cleaned and capped.
+    /// [`SchemaError::TooCostly`] and [`SchemaError::Mismatch`], which says where and why, cleaned and capped. It never quotes the
+    /// value: that may be a secret, or what a person answered, and who reads the error may be neither.
     pub fn check(&self, value: &Json) -> Result<(), SchemaError> {
         cost::bound(&self.source, value, cost::MAX_STEPS)?;
         let value = value.to_serde();
@@ -124,7 +136,7 @@ impl Schema {
             self.validator.validate(&value).map_err(|error| {
                 let place = error.instance_path().to_string();
                 let place = if place.is_empty() { "the value".to_owned() } else { format!("`{place}`") };
-                SchemaError::Mismatch(explain(&format!("{place}: {error}")))
+                SchemaError::Mismatch(explain(&format!("{place}: {}", error.masked())))
             })
         })
     }

@@ -7,7 +7,7 @@ use crate::json::{Json, Pointer};
 use super::SchemaError;
 
 /// Keywords that refer to another schema.
-const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
+pub(super) const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 
 /// A schema document, with what its references lead to.
 pub(super) struct Document<'a> {

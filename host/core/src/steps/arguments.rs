@@ -18,15 +18,24 @@ pub(crate) async fn check(run: &mut Run<'_>, call: &Call) -> Result<(), Error> {
 
 async fn checked(run: &Run<'_>, call: &Call) -> Result<(), SchemaError> {
     let validation = run.revision.validation();
-    let schemas = &run.pipeline.schemas;
     if validation.arguments {
-        let (schema, arguments) = (schemas.get(call.tool.input_schema())?, call.arguments.clone());
-        check_in_time(run, schema, arguments, |arguments| arguments.value()).await?;
+        let schema = compiled(run, call.tool.input_schema()).await?;
+        check_in_time(run, schema, call.arguments.clone(), |arguments| arguments.value()).await?;
     }
     if let (Strictness::Strict, Some(schema)) = (validation.structured_content, call.tool.output_schema()) {
-        schemas.get(schema)?;
+        compiled(run, schema).await?;
     }
     Ok(())
+}
+
+/// A schema, compiled where that holds up no other call, and no longer than plugins may take.
+pub(super) async fn compiled(run: &Run<'_>, schema: &Json) -> Result<Arc<Schema>, SchemaError> {
+    let schemas = run.pipeline.schemas.clone();
+    if let Some(known) = schemas.known(schema) {
+        return Ok(known);
+    }
+    let schema = schema.clone();
+    work(true, run.revision.send.plugin_wall_clock, move || schemas.get(&schema)).await.unwrap_or(Err(SchemaError::TooCostly))
 }
 
 /// Checks a part of something against a schema: right here if that is quickly done, else where it holds up no other call, and no

@@ -8,7 +8,7 @@ use crate::revision::Strictness;
 use crate::run::Run;
 use crate::schema::SchemaError;
 
-use super::arguments::check_in_time;
+use super::arguments::{check_in_time, compiled};
 
 /// Checks a server's result. The call was sent: it is never sent again for this.
 pub(crate) async fn check(run: &mut Run<'_>, call: &Call, result: &ToolResult) -> Result<(), Error> {
@@ -38,7 +38,7 @@ async fn checked(run: &Run<'_>, call: &Call, result: &ToolResult) -> Result<(), 
     if result.structured_content().is_none() {
         return Err(invalid(Reason::NoStructuredContent, "the result lacks the structured content that the tool's schema asks for"));
     }
-    let checked = match run.pipeline.schemas.get(schema) {
+    let checked = match compiled(run, schema).await {
         Ok(schema) => check_in_time(run, schema, result.clone(), content).await,
         Err(error) => Err(error),
     };

@@ -29,7 +29,7 @@ const INVALID_PARAMS: i64 = -32_602;
 const INTERNAL_ERROR: i64 = -32_603;
 
 /// One call's gate. Requests are counted over all its rounds.
-pub(super) struct Gate<'a> {
+pub(super) struct Gate {
     handler: Option<Arc<dyn Handler>>,
     kinds: InputKinds,
     server: ServerName,
@@ -38,7 +38,7 @@ pub(super) struct Gate<'a> {
     max_bytes: usize,
     deadline: Instant,
     cancel: CancellationToken,
-    schemas: &'a SchemaCache,
+    schemas: SchemaCache,
 }
 
 /// Why a server gets no answer.
@@ -52,8 +52,8 @@ enum Refused {
     Unanswered,
 }
 
-impl<'a> Gate<'a> {
-    pub(super) fn new(run: &Run<'a>, encoded: &Encoded) -> Self {
+impl Gate {
+    pub(super) fn new(run: &Run<'_>, encoded: &Encoded) -> Self {
         let handler = run.pipeline.handler.clone();
         let handled = handler.as_ref().map(|handler| handler.kinds()).unwrap_or_default();
         let declared = encoded.connection.declared();
@@ -66,7 +66,7 @@ impl<'a> Gate<'a> {
             max_bytes: run.revision.send.max_input_bytes,
             deadline: encoded.deadline,
             cancel: encoded.cancel.clone(),
-            schemas: &run.pipeline.schemas,
+            schemas: run.pipeline.schemas.clone(),
         }
     }
 
@@ -129,7 +129,10 @@ impl<'a> Gate<'a> {
     async fn elicit(&self, handler: &Arc<dyn Handler>, params: &Json) -> Result<Json, Refused> {
         let elicitation = elicitation::read(params, self.kinds)?;
         let answer = handler.elicit(&self.server, elicitation.clone()).await;
-        elicitation::write(answer, &elicitation, self.schemas)
+        // The form's schema is the server's, so it is compiled where that holds up no other call.
+        let schemas = self.schemas.clone();
+        let written = tokio::task::spawn_blocking(move || elicitation::write(answer, &elicitation, &schemas)).await;
+        written.unwrap_or(Err(Refused::Unanswered))
     }
 
     async fn sample(&self, handler: &Arc<dyn Handler>, params: &Json) -> Result<Json, Refused> {
@@ -170,7 +173,7 @@ impl<'a> Gate<'a> {
 }
 
 #[async_trait]
-impl InputGate for Gate<'_> {
+impl InputGate for Gate {
     async fn answer(&self, method: &str, params: &Json) -> Result<Json, InputRefusal> {
         self.one(method, params).await.map_err(|refused| match refused {
             Refused::Undeclared => InputRefusal { code: METHOD_NOT_FOUND, message: "this client did not declare that".to_owned() },
