@@ -30,9 +30,9 @@ polyglot:
 servers:
 	scripts/servers
 
-# The whole workspace each time: a part of it alone would resolve other features, and build the engine once more.
+# The whole workspace, and nothing but its tests: a part of it, or a build without tests, would resolve other features and build the
+# engine once more. The command and the examples are built with them.
 unit:
-	cargo build --workspace
 	cargo test --workspace
 
 doc:

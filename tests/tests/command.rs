@@ -102,6 +102,7 @@ fn grants_are_listed_and_revoked() {
     let folder = Folder::new();
     notebook(&folder, READ);
     assert_eq!(folder.run(&["--format", "json", "grants", "list"]).json()["grants"], json!([]));
+    assert_eq!(folder.run(&["--format", "json", "grants", "reset-clock"]).json()["revoked"], json!(0));
     let ran = folder.run(&["grants", "revoke", "none"]);
     assert_eq!(ran.code, 5);
     assert!(ran.stderr.contains("`none`"), "{ran:?}");

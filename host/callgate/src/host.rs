@@ -94,7 +94,7 @@ impl Host {
             name: server.clone(),
             command: configured.command.clone(),
             env: configured.env.clone(),
-            cwd: configured.cwd.clone(),
+            cwd: Some(configured.cwd.clone()),
             declared,
             limits: limits(self.config.send.timeout),
         }));

@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use tokio::sync::{Mutex, OnceCell};
 use tokio::time::Instant as Clock;
 
-use crate::json::{Json, Number};
+use crate::json::{Json, MAX_TREE_BYTES, Number};
 use crate::model::{Era, Error, Kind, ListingId, Reason, Sent, ServerIdentity, Tool, ToolDefect};
 use crate::upstream::{Connection, Upstream};
 
@@ -110,22 +110,25 @@ impl Catalog {
     }
 
     async fn pages(&self, connection: &dyn Connection, server: &ServerIdentity, deadline: Instant) -> Result<Pages, Error> {
-        let mut pages = Pages { count: 0, definitions: Vec::new(), expires: None };
+        let mut pages = Pages::default();
         let mut seen = Vec::new();
         let mut cursor: Option<String> = None;
-        let mut bytes = 0;
         loop {
             let asked = Clock::now();
             let page = connection.list_page(cursor.as_deref(), deadline).await?;
-            bytes += page.to_string().len();
-            let tools = page.get("tools").and_then(Json::as_array).ok_or_else(|| broken(server, "its tool list has no `tools` array"))?;
-            pages.definitions.extend_from_slice(tools);
+            pages.bytes += page.to_string().len();
+            pages.memory += page.tree_bytes();
             pages.limit(life(&page, connection.era()), asked);
             pages.count += 1;
-            self.within(server, &pages, bytes)?;
-            let next = match page.get("nextCursor") {
+            let Json::Object(mut page) = page else { return Err(broken(server, "its tool list is no object")) };
+            let Some(Json::Array(tools)) = page.swap_remove("tools") else {
+                return Err(broken(server, "its tool list has no `tools` array"));
+            };
+            pages.definitions.extend(tools);
+            self.within(server, &pages)?;
+            let next = match page.swap_remove("nextCursor") {
                 None | Some(Json::Null) => return Ok(pages),
-                Some(Json::String(next)) => next.clone(),
+                Some(Json::String(next)) => next,
                 Some(_) => return Err(broken(server, "its tool list has a `nextCursor` that is no string")),
             };
             seen.extend(cursor.take());
@@ -136,10 +139,14 @@ impl Catalog {
         }
     }
 
-    fn within(&self, server: &ServerIdentity, read: &Pages, bytes: usize) -> Result<(), Error> {
+    fn within(&self, server: &ServerIdentity, read: &Pages) -> Result<(), Error> {
         let limits = &self.limits;
-        if read.count > limits.pages || read.definitions.len() > limits.tools || bytes > limits.bytes {
+        if read.count > limits.pages || read.definitions.len() > limits.tools || read.bytes > limits.bytes {
             let what = format!("lists more than {} pages, {} tools or {} bytes", limits.pages, limits.tools, limits.bytes);
+            return Err(upstream(Reason::ListingTooLarge, server, &what));
+        }
+        if read.memory > MAX_TREE_BYTES {
+            let what = format!("lists tools that take more than {MAX_TREE_BYTES} bytes of memory");
             return Err(upstream(Reason::ListingTooLarge, server, &what));
         }
         Ok(())
@@ -167,8 +174,13 @@ impl Catalog {
     }
 }
 
+#[derive(Default)]
 struct Pages {
     count: usize,
+    /// Bytes of their texts.
+    bytes: usize,
+    /// Bytes of their trees.
+    memory: usize,
     definitions: Vec<Json>,
     expires: Option<Clock>,
 }

@@ -345,6 +345,22 @@ async fn instructions_are_cleaned_and_capped() {
     assert_eq!(Setup::new(Server::new()).build().pipeline.instructions_for_llm().await.unwrap(), None);
 }
 
+/// Brackets take much more memory than text: all pages together have one bound for that, too.
+#[tokio::test]
+async fn a_listing_is_bounded_in_memory() {
+    let brackets = vec!["[]"; 40_000].join(",");
+    for (count, outcome) in [(2, "ok"), (60, "upstream/listing_too_large/no")] {
+        let page = |n: usize| {
+            let next = if n + 1 < count { format!(r#","nextCursor":"{n}""#) } else { String::new() };
+            let tool = definition(if n == 0 { "read" } else { "other" }, &format!(r#""x-{n}":[{brackets}]"#));
+            json(&format!(r#"{{"tools":[{tool}],"ttlMs":600000{next}}}"#))
+        };
+        let server = Server::new();
+        server.pages((0..count).map(page));
+        assert_eq!(Setup::policy(server, allowing()).build().said().await, outcome, "{count}");
+    }
+}
+
 #[tokio::test]
 async fn a_list_is_read_anew_and_a_cached_one_is_not() {
     let world = Setup::policy(Server::new(), allowing()).build();

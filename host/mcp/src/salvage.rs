@@ -7,7 +7,7 @@
 //! names, each as an object with nothing else: that is no definition and is dropped where tools are resolved, but its twins are
 //! dropped with it. All its names count, where it has several. A page with a bad tool whose names cannot be told is refused whole.
 
-use callgate_core::json::{Json, Object};
+use callgate_core::json::{Json, MAX_TREE_BYTES, Object, ParseErrorKind};
 
 /// Members of the object that `text` seems to be, equal keys included, values as raw text; none where it is no object.
 pub(crate) fn members(text: &str) -> Option<Vec<(String, &str)>> {
@@ -27,11 +27,13 @@ pub(crate) fn listing(reply: &str) -> Option<Json> {
     Some(Json::Object(kept))
 }
 
+/// All tools share the memory that one text may take: what was refused for its size is not let in piece by piece.
 fn tools(text: &str) -> Option<Json> {
-    let mut kept = Vec::new();
+    let (mut kept, mut budget) = (Vec::new(), MAX_TREE_BYTES);
     for item in elements(text.trim().strip_prefix('[')?.strip_suffix(']')?)? {
-        match Json::parse(item) {
+        match Json::parse_within(item, &mut budget) {
             Ok(tool) => kept.push(tool),
+            Err(error) if error.kind == ParseErrorKind::Size => return None,
             Err(_) => kept.extend(names(item)?),
         }
     }
@@ -140,6 +142,16 @@ mod tests {
         ] {
             assert_eq!(kept(&format!(r#"{{"name":"a"}},{unnamed}"#)), None, "{unnamed}");
         }
+    }
+
+    #[test]
+    fn what_is_too_large_as_a_whole_is_not_let_in_piece_by_piece() {
+        let brackets = |count: usize| format!(r#"{{"name":"a","x":[{}]}}"#, vec!["[]"; count].join(","));
+        let page = |count: usize| {
+            format!(r#"{{"id":1,"result":{{"tools":[{},{{"n":1,"name":"b","n":1}}]}}}}"#, vec![brackets(count); 64].join(","))
+        };
+        assert!(listing(&page(1_000)).is_some());
+        assert!(listing(&page(80_000)).is_none());
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! The high-water mark is the latest time that any process with this file has seen. It is kept in memory to the millisecond and in
 //! the file to [`STEP_MS`], because each step is a write that waits for the disk. A clock that was once far ahead makes grants
-//! expire too early until time catches up: that is the safe side, and the remedy is to give them again.
+//! expire too early until time catches up, and new ones are refused: that is the safe side, and [`SqliteStore::reset_clock`] is the way
+//! out.
 
 use std::sync::atomic::Ordering;
 
@@ -15,6 +16,21 @@ use crate::SqliteStore;
 const STEP_MS: u64 = 1000;
 
 impl SqliteStore {
+    /// Forgets the latest time that was seen, for one that was wrong, and takes every grant back: one that had expired by it could live
+    /// again. Gives the number of those grants. Other processes with this file keep the time that they have seen until they end.
+    ///
+    /// # Errors
+    /// Nothing was changed.
+    pub async fn reset_clock(&self, now_ms: u64) -> Result<u64, StoreError> {
+        let failed = |error| self.place.failed(error);
+        let mut transaction = self.begin().await?;
+        let taken = sqlx::query("DELETE FROM grants").execute(&mut *transaction).await.map_err(failed)?.rows_affected();
+        sqlx::query("UPDATE clock SET high_ms = ?").bind(to_row(now_ms)).execute(&mut *transaction).await.map_err(failed)?;
+        transaction.commit().await.map_err(failed)?;
+        self.seen_ms.store(now_ms, Ordering::Release);
+        Ok(taken)
+    }
+
     /// The time to use, inside a transaction that writes.
     pub(crate) async fn time(&self, connection: &mut SqliteConnection, now_ms: u64) -> Result<u64, StoreError> {
         let now = self.seen_ms.fetch_max(now_ms, Ordering::AcqRel).max(now_ms);

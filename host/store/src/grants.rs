@@ -57,6 +57,9 @@ impl GrantStore for SqliteStore {
         let id = CallId::fresh().to_string();
         let mut transaction = self.begin().await?;
         let now = self.time(&mut transaction, now_ms).await?;
+        if grant.expires_ms <= now && now > now_ms {
+            return Err(self.place.refused(&behind(now - now_ms)));
+        }
         sqlx::query(
             "INSERT INTO grants (id, principal, server, server_digest, tool, fingerprint, causes, taint,
                                  created_ms, expires_ms, uses_left, terms)
@@ -117,4 +120,13 @@ impl SqliteStore {
             .map_err(|error| self.place.failed(error))?;
         rows.iter().map(|row| grant_row::grant(row, &self.place)).collect()
     }
+}
+
+/// A grant that would be over before it began: a person would be asked for it again and again.
+fn behind(milliseconds: u64) -> String {
+    let hours = milliseconds / 3_600_000;
+    format!(
+        "has seen a time that is {hours} h ahead of this host's clock, so a grant given now would be over already; set the clock right, or if \
+         that other time was wrong, take all grants back and forget it with `callgate grants reset-clock`"
+    )
 }

@@ -20,6 +20,9 @@ pub(crate) enum Grants {
         /// Its id, as `grants list` shows it.
         id: String,
     },
+    /// Takes all of them back and forgets the latest time that was seen: for a clock that was once far ahead, so that no grant can be
+    /// given now.
+    ResetClock,
 }
 
 impl Grants {
@@ -38,6 +41,11 @@ impl Grants {
                 }
                 false => Err(Failed::NotFound(format!("there is no grant `{id}`; `callgate grants list` shows them"))),
             },
+            Grants::ResetClock => {
+                let taken = store.reset_clock(now_ms()).await.map_err(setup::store_failed)?;
+                output::done(global, &format!("the clock starts anew, and {taken} grants were taken back"), ("revoked", taken.into()));
+                Ok(())
+            }
         }
     }
 }

@@ -55,6 +55,7 @@ impl Init {
     }
 
     fn text(&self, name: &ServerName, tools: &[Arc<Tool>]) -> Result<String, Failed> {
+        let folder = std::env::current_dir().map_err(|error| Failed::Other(format!("the current folder cannot be told: {error}")))?;
         let mut text = String::new();
         let mut say = |line: &str| text.push_str(&format!("{line}\n"));
         say(
@@ -62,6 +63,8 @@ impl Init {
         );
         say(&format!("[server.{name}]"));
         say(&format!("command = [{}]", self.command.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(", ")));
+        say("# Where it runs: part of its identity, as its command is.");
+        say(&format!("cwd = {}", quoted(&folder.display().to_string())));
         say("# The child gets PATH, HOME and what stands here, and nothing else of the environment.");
         say("# env = { TOKEN = \"${TOKEN}\" }");
         say("# Believe the server's own annotations? They are its word; without, every hint has the worst value.");

@@ -86,8 +86,9 @@ pub struct Server {
     pub command: Vec<String>,
     /// The child's environment, besides what every child gets.
     pub env: BTreeMap<String, String>,
-    /// The child's working folder.
-    pub cwd: Option<PathBuf>,
+    /// The child's working folder, absolute: the configuration's own where it names none. Never the folder that the host happens to be
+    /// started in, whose files could take the place of the server's.
+    pub cwd: PathBuf,
     /// Whether its own annotations count (T9).
     pub trust_annotations: bool,
 }
@@ -234,7 +235,9 @@ impl Resolver<'_> {
             return Err(format!("server `{name}` has no command: `command` needs the program and its arguments"));
         }
         let env = raw.env.into_iter().map(|(key, value)| Ok((key, self.expand(&value)?))).collect::<Resolved<_>>()?;
-        let cwd = raw.cwd.map(|path| self.path(&path)).transpose()?;
+        let cwd = Path::new(".").join(self.path(raw.cwd.as_deref().unwrap_or_default())?);
+        let cwd =
+            std::path::absolute(&cwd).map_err(|error| format!("server `{name}`: its `cwd` {} cannot be told: {error}", cwd.display()))?;
         Ok((name, Server { command, env, cwd, trust_annotations: raw.trust_annotations.unwrap_or(false) }))
     }
 

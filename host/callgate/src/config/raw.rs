@@ -55,7 +55,7 @@ pub struct Server {
     /// The child's environment: it gets these, PATH and HOME, and nothing else. `${VAR}` is expanded.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
-    /// The child's working folder, relative to this file.
+    /// The child's working folder, relative to this file. Default: this file's folder.
     pub cwd: Option<String>,
     /// Believe the server's own annotations. Default false: every hint has the protocol's worst value.
     pub trust_annotations: Option<bool>,

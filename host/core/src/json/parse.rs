@@ -1,5 +1,6 @@
 //! The strict reader: RFC 8259, without duplicate keys, lone surrogates or deep nesting.
 
+use super::value::{MEMBER_BYTES, room};
 use super::{Json, Number, Object};
 
 /// Levels of arrays and objects that are read; one more is refused. Every walk over a tree may recurse, so this bounds the stack.
@@ -8,11 +9,6 @@ pub const MAX_DEPTH: usize = 128;
 /// Bytes that the tree of one text may take in memory, by a generous estimate: 64 MiB. A text of 16 MiB that is nothing but brackets
 /// would otherwise take gigabytes.
 pub const MAX_TREE_BYTES: usize = 64 << 20;
-/// What a member takes besides its key's text and its value: the key, its hash, and its place in the index.
-const MEMBER_BYTES: usize = 64;
-/// The places that a list has room for when it gets its first element.
-const FIRST_PLACES: usize = 4;
-
 /// Where and why a text is not the JSON that is accepted here.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{kind} at byte {offset}")]
@@ -61,10 +57,19 @@ impl Json {
     /// # Errors
     /// Whatever [`ParseErrorKind`] names. Numbers are never refused here: see [`Number::is_exact`].
     pub fn parse(text: &str) -> Result<Json, ParseError> {
-        let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, left: MAX_TREE_BYTES };
+        Self::parse_within(text, &mut { MAX_TREE_BYTES })
+    }
+
+    /// As [`Json::parse`], for one of several texts that share a budget of bytes in memory, as [`MAX_TREE_BYTES`] is one.
+    ///
+    /// # Errors
+    /// As [`Json::parse`].
+    pub fn parse_within(text: &str, budget: &mut usize) -> Result<Json, ParseError> {
+        let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, left: *budget };
         reader.space();
         let value = reader.value(0)?;
         reader.space();
+        *budget = reader.left;
         if reader.at < reader.bytes.len() { Err(reader.error(ParseErrorKind::Trailing)) } else { Ok(value) }
     }
 
@@ -109,7 +114,7 @@ impl Reader<'_> {
         if self.skip(b'}') {
             return Ok(Json::Object(object));
         }
-        self.charge((FIRST_PLACES - 1) * (MEMBER_BYTES + size_of::<Json>()))?;
+        self.charge(room(1, MEMBER_BYTES + size_of::<Json>()))?;
         loop {
             self.charge(MEMBER_BYTES)?;
             let start = self.at;
@@ -138,7 +143,7 @@ impl Reader<'_> {
         if self.skip(b']') {
             return Ok(Json::Array(items));
         }
-        self.charge((FIRST_PLACES - 1) * size_of::<Json>())?;
+        self.charge(room(1, size_of::<Json>()))?;
         loop {
             items.push(self.value(depth + 1)?);
             if self.close(b']', "`,` or `]`")? {
@@ -344,6 +349,11 @@ mod tests {
         }
         assert!(Json::parse(&format!("\"{}\"", "x".repeat(16 << 20))).is_ok());
         assert!(Json::parse(&list("12345", 500_000)).is_ok());
+        for text in ["[]", "[[1,2.50],{}]", r#"{"a":{"bb":"ccc"},"d":[true,null]}"#] {
+            let mut left = super::MAX_TREE_BYTES;
+            let value = Json::parse_within(text, &mut left).unwrap();
+            assert_eq!(value.tree_bytes(), super::MAX_TREE_BYTES - left, "{text}");
+        }
     }
 
     #[test]

@@ -4,6 +4,11 @@ use indexmap::IndexMap;
 
 use super::{Number, Pointer};
 
+/// What a member takes besides its key's text and its value: the key, its hash, and its place in the index.
+pub(super) const MEMBER_BYTES: usize = 64;
+/// The places that a list has room for when it gets its first element.
+const FIRST_PLACES: usize = 4;
+
 /// Members of an object, in the order in which they came.
 pub type Object = IndexMap<String, Json>;
 
@@ -45,6 +50,22 @@ impl Json {
             Json::Array(items) => items.get(Pointer::index(token)?),
             _ => None,
         })
+    }
+
+    /// Bytes that the tree takes in memory, by the estimate that bounds what is read: see [`MAX_TREE_BYTES`](super::MAX_TREE_BYTES).
+    #[must_use]
+    pub fn tree_bytes(&self) -> usize {
+        size_of::<Json>()
+            + match self {
+                Json::String(text) => text.len(),
+                Json::Number(number) => number.as_token().len(),
+                Json::Array(items) => room(items.len(), size_of::<Json>()) + items.iter().map(Json::tree_bytes).sum::<usize>(),
+                Json::Object(object) => {
+                    let members = object.iter().map(|(key, value)| MEMBER_BYTES + key.len() + value.tree_bytes());
+                    room(object.len(), MEMBER_BYTES + size_of::<Json>()) + members.sum::<usize>()
+                }
+                _ => 0,
+            }
     }
 
     /// The members, where this is an object.
@@ -195,4 +216,9 @@ impl<K: Into<String>, V: Into<Json>> FromIterator<(K, V)> for Json {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(members: I) -> Self {
         Json::Object(members.into_iter().map(|(key, value)| (key.into(), value.into())).collect())
     }
+}
+
+/// What a list that is not empty takes besides its elements: the places that it gets with its first one.
+pub(super) fn room(elements: usize, place: usize) -> usize {
+    if elements == 0 { 0 } else { (FIRST_PLACES - 1) * place }
 }

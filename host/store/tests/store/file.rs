@@ -95,14 +95,32 @@ async fn time_does_not_go_back() {
     let id = GrantStore::record(&store, asked.grant(), 1000).await.unwrap();
     assert!(!store.is_live(&id, 20_000).await.unwrap());
     assert_eq!(store.settle(asked.about()).await.unwrap(), None);
-    let later = GrantStore::record(&store, asked.grant(), 1000).await.unwrap();
-    assert!(!store.is_live(&later, 1000).await.unwrap());
+    let refusal = GrantStore::record(&store, asked.grant(), 1000).await.unwrap_err().to_string();
+    assert!(refusal.contains("clock") && refusal.contains("grants reset-clock"), "{refusal}");
     store.close().await;
     let store = open(&path).await;
     assert_eq!(store.settle(asked.about()).await.unwrap(), None);
     assert_eq!(GrantStore::list(&store, 1000).await.unwrap(), []);
     assert!(store.granted(asked.grantee()).await.unwrap().is_empty());
     assert!(!store.is_live(&id, 1000).await.unwrap());
+}
+
+/// A clock that was once far ahead is no reason to lose approvals for ever; but nothing that had expired comes back.
+#[tokio::test]
+async fn a_wrong_time_can_be_forgotten() {
+    let folder = Folder::new();
+    let path = folder.join("state.db");
+    let asked = Asked::new();
+    let store = open(&path).await;
+    let id = GrantStore::record(&store, asked.grant(), 1000).await.unwrap();
+    assert!(!store.is_live(&id, 400 * 86_400_000).await.unwrap());
+    assert!(GrantStore::record(&store, asked.grant(), 2000).await.is_err());
+    assert_eq!(store.reset_clock(2000).await.unwrap(), 1);
+    assert!(!store.is_live(&id, 2000).await.unwrap(), "it had expired");
+    let again = GrantStore::record(&store, asked.grant(), 2000).await.unwrap();
+    assert!(store.is_live(&again, 2000).await.unwrap());
+    store.close().await;
+    assert!(open(&path).await.is_live(&again, 3000).await.unwrap());
 }
 
 #[tokio::test]
