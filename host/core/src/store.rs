@@ -190,7 +190,7 @@ impl Baselines {
         let known = || self.0.iter().filter_map(|(taken, baseline)| Some((taken, baseline.tools.get(name)?)));
         let same = known().find(|(_, pinned)| pinned.fingerprint == fingerprint);
         let here = || known().find(|(taken, _)| *taken == key);
-        same.or_else(here).or_else(|| known().last()).map(|(_, pinned)| pinned)
+        same.or_else(here).or_else(|| known().next_back()).map(|(_, pinned)| pinned)
     }
 
     /// The baseline that a listing under these circumstances is compared with; none for a server that was never seen.
