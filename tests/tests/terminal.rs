@@ -123,7 +123,7 @@ fn page(shown: &str, columns: usize) -> Vec<&str> {
     let page = shown.split("waits for your approval.").last().unwrap().split("\r\n  [d]eny").next().unwrap();
     let heading = |line: &str| line.is_empty() || line == "  The approver plugin says:";
     let lines: Vec<&str> = page.lines().filter(|line| !heading(line)).collect();
-    let labels = ["server", "tool", "principal", "why", "tainted by", "arguments", "digest", "expires in", "its words"];
+    let labels = ["server", "tool", "principal", "why", "asked for", "tainted by", "arguments", "digest", "expires in", "its words"];
     for line in &lines {
         let label = line.get(2..12).unwrap_or_default().trim_end();
         assert!(line.starts_with("  ") && labels.contains(&label) && line.len() < columns, "{line:?} in {shown}");
