@@ -1,6 +1,6 @@
 //! What a configuration may say and probably should not.
 
-use callgate_core::model::Hint;
+use callgate_core::model::{Effect, Hint};
 use callgate_core::policy::{Condition, ValueTest};
 
 use super::{ConditionTemplate, Config, RuleTemplate};
@@ -38,6 +38,10 @@ fn unsigned(config: &Config, warnings: &mut Vec<String>) {
 
 fn powers(config: &Config, warnings: &mut Vec<String>) {
     for stage in &config.pre_hooks {
+        let denies_by_default = config.policy.as_ref().is_some_and(|policy| policy.default == Some(Effect::Deny));
+        if stage.may.ask && denies_by_default {
+            warnings.push(format!("`{}` may ask: what no rule allows is then asked about, though `default` is \"deny\"", stage.plugin));
+        }
         if stage.may.halt {
             warnings.push(format!("`{}` may halt: it can answer in the server's place, and policy is skipped then", stage.plugin));
         }

@@ -6,6 +6,7 @@
 mod check;
 mod error;
 mod expand;
+mod names;
 mod policy;
 pub mod raw;
 mod units;
@@ -224,7 +225,7 @@ impl Resolver<'_> {
                 Some(path) => DecisionLogPath::File(self.path(path)?),
             },
         };
-        self.names(&config)?;
+        names::check(&config)?;
         Ok(config)
     }
 
@@ -267,20 +268,6 @@ impl Resolver<'_> {
     fn path(&self, path: &str) -> Resolved<PathBuf> {
         Ok(self.folder.join(self.expand(path)?))
     }
-
-    /// Every name that is used must be there.
-    fn names(&self, config: &Config) -> Resolved<()> {
-        let known: Vec<&str> = config.plugins.keys().map(String::as_str).collect();
-        for name in config.used_plugins() {
-            if !known.contains(&name) {
-                return Err(format!("there is no `[plugin.{name}]`{}", error::nearest(name, &known)));
-            }
-        }
-        if config.servers.is_empty() {
-            return Err("there is no `[server.NAME]`; add one with its `command`".to_owned());
-        }
-        Ok(())
-    }
 }
 
 /// Puts the key before what is wrong with its value.
@@ -317,13 +304,12 @@ fn stage(raw: raw::Entry) -> Resolved<Stage> {
         }
     }
     let scope = table.r#match.unwrap_or_default();
-    let glob = |text: Option<String>| text.map(|text| policy::glob(&text)).transpose();
-    Ok(Stage {
-        plugin: table.plugin,
-        may,
-        scope: Scope { server: glob(scope.server)?, tool: glob(scope.tool)? },
-        assigns: table.assigns.into_iter().collect(),
-    })
+    let plugin = &table.plugin;
+    let glob = |text: Option<String>| {
+        text.map(|text| policy::name_glob(&text).map_err(|what| format!("`match` of `{plugin}`: {what}"))).transpose()
+    };
+    let scope = Scope { server: glob(scope.server)?, tool: glob(scope.tool)? };
+    Ok(Stage { plugin: table.plugin, may, scope, assigns: table.assigns.into_iter().collect() })
 }
 
 fn validate(raw: raw::Validate) -> Validate {

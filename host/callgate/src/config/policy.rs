@@ -109,14 +109,14 @@ fn condition(raw: raw::Condition) -> Result<ConditionTemplate, String> {
     let each = |conditions: Vec<raw::Condition>| conditions.into_iter().map(condition).collect::<Result<Vec<_>, _>>();
     let ready = |condition: Result<Condition, String>| condition.map(ConditionTemplate::Ready);
     let written = [
-        raw.tool.map(|text| ready(glob(&text).map(Condition::Tool))),
-        raw.server.map(|text| ready(glob(&text).map(Condition::Server))),
+        raw.tool.map(|text| ready(name_glob(&text).map(Condition::Tool))),
+        raw.server.map(|text| ready(name_glob(&text).map(Condition::Server))),
         raw.annotation.map(|annotation| ready(hint(&annotation).map(|(hint, value)| Condition::Annotation(hint, value)))),
         raw.argument.map(|mut argument| {
             let pointer = argument.pointer.parse::<Pointer>().map_err(|error| error.to_string());
             ready(pointer.and_then(|pointer| Ok(Condition::Argument(pointer, value_test(argument.test())?))))
         }),
-        raw.principal.map(|text| ready(glob(&text).map(Condition::Principal))),
+        raw.principal.map(|text| ready(principal_glob(&text).map(Condition::Principal))),
         raw.era.map(|era| ready(Ok(Condition::Era(if matches!(era, raw::Era::Legacy) { Era::Legacy } else { Era::Modern })))),
         raw.assign.map(|mut assign| {
             let test = value_test(assign.test());
@@ -174,8 +174,30 @@ fn number(raw: Option<toml::Value>) -> Result<Option<Number>, String> {
     }
 }
 
-pub(super) fn glob(text: &str) -> Result<Glob, String> {
+fn glob(text: &str) -> Result<Glob, String> {
     Glob::new(text).map_err(|error| error.to_string())
+}
+
+/// A glob for names. What other tools read as a pattern, and names never hold, would match nothing here: in a deny rule that is an
+/// open door.
+pub(super) fn name_glob(text: &str) -> Result<Glob, String> {
+    if text.is_empty() || text.contains(['{', '}', '[', ']', '\\']) || text.contains("**") {
+        return Err(format!(
+            "`{text}` is no pattern for a name: `*` is any text and `?` one character, there is nothing else; write a condition for each \
+             name and join them with `any = [...]`"
+        ));
+    }
+    glob(text)
+}
+
+/// A principal's text begins with who vouches for it.
+fn principal_glob(text: &str) -> Result<Glob, String> {
+    if !text.contains([':', '*']) {
+        return Err(format!(
+            "`{text}` matches no principal: their names are `AUTHENTICATOR:NAME`, as `cli:{text}` is for `--principal {text}`"
+        ));
+    }
+    name_glob(text)
 }
 
 fn one<T>(mut written: impl Iterator<Item = T>, otherwise: &str) -> Result<T, String> {

@@ -13,7 +13,10 @@ const MAX_PATTERN_BYTES: usize = 1 << 20;
 
 /// A whole-value pattern: `*` is any text without a newline, `?` one character that is no newline.
 #[derive(Clone, Debug)]
-pub struct Glob(Regex);
+pub struct Glob {
+    written: String,
+    regex: Regex,
+}
 
 /// A regular expression in RE2's syntax, searched for anywhere in a string; anchor it with `^` and `$`. Whether its `.` is meant to
 /// pass over newlines nobody can say: where that decides, the test is failed, so that a newline passes by no deny rule.
@@ -46,13 +49,19 @@ impl Glob {
             }
         }
         pattern.push_str(r"\z");
-        compile(&pattern, glob, false).map(Self)
+        Ok(Self { regex: compile(&pattern, glob, false)?, written: glob.to_owned() })
+    }
+
+    /// As it was written.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.written
     }
 
     /// Whether the whole text matches.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
-        self.0.is_match(text)
+        self.regex.is_match(text)
     }
 
     /// Whether a text of the caller's matches. A glob says nothing of newlines, so a text that does not match and has one is failed:
