@@ -83,6 +83,9 @@ fn pins_notice_a_changed_definition_until_it_is_accepted() {
     let diff = folder.run(&["--format", "json", "pins", "diff", "s"]).json();
     assert_eq!((&diff["differences"][0]["tool"], &diff["differences"][0]["what"]), (&json!("write_note"), &json!("changed")));
     assert_eq!(diff["differences"][0]["changes"][0]["path"], "/description");
+    // For a person, every line of the server's text is broken by the host and begins with its words.
+    let shown = folder.run(&["pins", "diff", "s"]).stdout;
+    assert!(shown.lines().all(|line| line.starts_with("  changed ") || line.starts_with("  change ")), "{shown}");
     let accept = |rest: &[&str]| folder.run(&[&["pins", "accept", "s"][..], rest].concat());
     assert_eq!(accept(&["nothing"]).code, 5);
     // Only what was looked at: the server may list something else by now.

@@ -11,6 +11,7 @@ mod init;
 mod output;
 mod pins;
 mod plugin;
+mod rows;
 mod setup;
 mod terminal;
 mod tools;

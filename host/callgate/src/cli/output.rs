@@ -9,9 +9,18 @@ use callgate::core::{Step, Traced};
 
 use super::{Format, Global};
 
+/// Columns where nobody says how many there are.
+const USUAL_COLUMNS: usize = 100;
+
 /// Prints one line. A reader that is gone is no error.
 pub(crate) fn line(text: &impl std::fmt::Display) {
     let _reader_gone = writeln!(std::io::stdout(), "{text}");
+}
+
+/// How wide what is printed may be: as wide as the terminal, or as a usual page where there is none.
+pub(crate) fn columns() -> usize {
+    let known = rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| usize::from(size.ws_col));
+    known.filter(|columns| *columns > 0).unwrap_or(USUAL_COLUMNS)
 }
 
 /// Says one line on standard error. A reader that is gone is no error here, either: what the command does must not hang on it.

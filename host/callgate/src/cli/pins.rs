@@ -8,6 +8,7 @@ use callgate::core::shape::show_json;
 use callgate::core::store::{Baseline, PinStore, PinnedTool};
 use clap::Subcommand;
 
+use super::rows::Rows;
 use super::{Failed, Format, Global, output, setup};
 
 /// Approved definitions of tools.
@@ -173,21 +174,30 @@ fn print(server: &str, differences: &[Difference], listing: Fingerprint, global:
         output::say(&"every tool is as it was approved");
         return;
     }
-    for Difference { tool, what, listed, changes } in differences {
-        output::line(&format!("{what}  {tool}"));
-        match (listed, changes) {
-            (_, Some(changes)) => {
-                for operation in changes.as_array().unwrap_or_default() {
-                    output::line(&format!("    {}", show_json(&operation.to_string())));
-                }
-            }
-            (Some(listed), None) => output::line(&format!("    {}", show_json(&listed.definition.to_string()))),
-            (None, None) => {}
-        }
-        let by = listed.as_ref().map(|listed| format!(" --fingerprint {}", listed.fingerprint)).unwrap_or_default();
-        output::say(&format!("    to accept it: callgate pins accept {server} {tool}{by}"));
+    for difference in differences {
+        let mut rows = Rows::new(output::columns());
+        difference.show(&mut rows);
+        output::line(&rows.text().trim_end());
+        let by = difference.listed.as_ref().map(|listed| format!(" --fingerprint {}", listed.fingerprint)).unwrap_or_default();
+        output::say(&format!("to accept it: callgate pins accept {server} {}{by}\n", difference.tool));
     }
     output::say(&format!("to accept all: callgate pins accept {server} --all --fingerprint {listing}"));
+}
+
+impl Difference {
+    /// What a person accepts, whole, in lines that the host breaks: it is the server's text.
+    fn show(&self, rows: &mut Rows) {
+        rows.row(self.what, &self.tool, usize::MAX);
+        let parts: Vec<Json> = match (&self.changes, &self.listed) {
+            (Some(changes), _) => changes.as_array().unwrap_or_default().to_vec(),
+            (None, Some(listed)) => vec![listed.definition.clone()],
+            (None, None) => Vec::new(),
+        };
+        for part in parts {
+            let label = if self.changes.is_some() { "change" } else { "definition" };
+            rows.row(label, &show_json(&part.to_string()), usize::MAX);
+        }
+    }
 }
 
 fn difference_json(difference: &Difference) -> Json {

@@ -1,7 +1,6 @@
 //! Asking a person on the controlling terminal. Without one it is a deny, never a hang.
 
 mod page;
-mod rows;
 mod tty;
 mod turn;
 
@@ -12,9 +11,9 @@ use callgate::core::extension::{PromptError, PromptRequest, Prompter, Refusal, V
 use callgate::core::model::GrantTerms;
 
 use super::output;
+use super::rows::MIN_COLUMNS;
 
 use page::Page;
-use rows::MIN_COLUMNS;
 use tty::Tty;
 use turn::Turn;
 

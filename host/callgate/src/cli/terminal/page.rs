@@ -8,7 +8,7 @@ use callgate::core::json::{Json, diff, patch};
 use callgate::core::model::{Context, Reason};
 use callgate::core::shape::{show_json, show_text};
 
-use super::rows::Rows;
+use crate::cli::rows::Rows;
 
 /// Characters of one thing that is decided on. What is not shown whole cannot be approved (T31).
 const MAX_FACT_CHARS: usize = 16_000;

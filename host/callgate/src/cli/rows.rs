@@ -7,31 +7,31 @@ use std::fmt::Write;
 const LABEL: usize = 10;
 const GUTTER: usize = 2 + LABEL + 3;
 /// Columns below which rows cannot be read.
-pub(super) const MIN_COLUMNS: usize = 40;
+pub(crate) const MIN_COLUMNS: usize = 40;
 /// Characters without ink that Unicode does not call white space.
 const BLANKS: [char; 5] = ['\u{2800}', '\u{13441}', '\u{13442}', '\u{16FE4}', '\u{1D159}'];
 /// Stands for spaces. Where it is in the text itself, it is shown as an escape.
 const SPACE: char = '␠';
 
 /// Rows for a terminal of some width.
-pub(super) struct Rows {
+pub(crate) struct Rows {
     columns: usize,
     text: String,
 }
 
 impl Rows {
-    pub(super) fn new(columns: usize) -> Self {
+    pub(crate) fn new(columns: usize) -> Self {
         Self { columns, text: String::new() }
     }
 
     /// A line of the host's own words.
-    pub(super) fn say(&mut self, words: &str) {
+    pub(crate) fn say(&mut self, words: &str) {
         self.text.push_str(words);
         self.text.push('\n');
     }
 
     /// A row of at most so many characters; where it is cut, a line of the host's own says so. Whether all of it is shown.
-    pub(super) fn row(&mut self, label: &str, text: &str, max_chars: usize) -> bool {
+    pub(crate) fn row(&mut self, label: &str, text: &str, max_chars: usize) -> bool {
         let shown = text.split('\n').map(without_blanks).collect::<Vec<_>>().join("\n");
         let kept: String = shown.chars().take(max_chars).collect();
         // The last column stays free: some terminals break a line that fills it.
@@ -53,7 +53,7 @@ impl Rows {
         let _infallible = writeln!(self.text, "  {label:<LABEL$} {mark} {text}");
     }
 
-    pub(super) fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         &self.text
     }
 }
